@@ -1,0 +1,1 @@
+"""ptxlint: a static lint tool for PTX."""

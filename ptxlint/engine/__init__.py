@@ -1,0 +1,1 @@
+"""One CTA, run abstractly, with vector clocks."""

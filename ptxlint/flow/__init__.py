@@ -1,0 +1,1 @@
+"""Control flow; knows nothing of memory."""

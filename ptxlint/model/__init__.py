@@ -1,0 +1,1 @@
+"""What PTX means for memory."""

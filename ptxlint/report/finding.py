@@ -1,0 +1,130 @@
+"""What a check reports: findings with two ends and a path, and the coverage of a kernel."""
+
+from dataclasses import dataclass, field, replace
+from enum import Enum
+
+from ptxlint.ptx.source import SourceLocation
+
+
+class Severity(str, Enum):
+    """How bad a finding is; ``rank`` orders them."""
+
+    NOTE = "note"
+    WARNING = "warning"
+    ERROR = "error"
+
+    @property
+    def rank(self) -> int:
+        return ("note", "warning", "error").index(self.value)
+
+
+class Confidence(str, Enum):
+    """How sure the tool is that what it reports can happen."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A place in the PTX with the chain of CUDA positions that its ``.loc`` gives."""
+
+    line: int
+    column: int
+    source: tuple[SourceLocation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One event of a trace: who (``warp 0 lane 0``, ``warps 1-4``, ``async unit``), where, what.
+
+    ``role`` is ``first`` and ``second`` for the two conflicting accesses, ``near-miss`` for an
+    ordering that is there and does not do, and ``path`` for the rest.
+    """
+
+    actor: str
+    site: Site
+    note: str
+    role: str = "path"
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A repair in words, as PTX and as CUDA C++."""
+
+    summary: str
+    ptx: str
+    cuda: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A reported hazard: one primary place, and a trace in order of time."""
+
+    code: str
+    name: str
+    cause: str | None
+    severity: Severity
+    confidence: Confidence
+    message: str
+    site: Site
+    trace: tuple[Step, ...] = ()
+    fix: Fix | None = None
+    count: int = 1
+    fingerprint: str = ""
+
+    def with_severity(self, severity: Severity) -> "Finding":
+        """Return the finding with another severity."""
+        return replace(self, severity=severity)
+
+
+@dataclass(slots=True)
+class Coverage:
+    """How much of a kernel was analysed; pairs are (analysed, present)."""
+
+    async_ops: tuple[int, int] = (0, 0)
+    shared_accesses: tuple[int, int] = (0, 0)
+    mbarrier_ops: tuple[int, int] = (0, 0)
+    events_reached: tuple[int, int] = (0, 0)
+    forced_completions: int = 0
+    unknown_instructions: int = 0
+    complete: bool = True
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class KernelReport:
+    """The result for one ``.entry``."""
+
+    name: str
+    target: str
+    coverage: Coverage
+    findings: list[Finding] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class FileReport:
+    """The result for one input; *error* is the text of what stopped it (exit status 2)."""
+
+    path: str
+    error: str | None = None
+    kernels: list[KernelReport] = field(default_factory=list)
+    problems: list[Finding] = field(default_factory=list)
+    text: str = ""
+
+
+@dataclass(slots=True)
+class Report:
+    """The result of a whole run."""
+
+    files: list[FileReport] = field(default_factory=list)
+
+    def findings(self) -> list[Finding]:
+        """Return all findings, those of syntax problems included, in order."""
+        found: list[Finding] = []
+        for file in self.files:
+            found.extend(file.problems)
+            for kernel in file.kernels:
+                found.extend(kernel.findings)
+        return found
