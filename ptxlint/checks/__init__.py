@@ -1,1 +1,43 @@
-"""One file a rule."""
+"""One file a rule. ``ALL_CHECKS`` lists them; a conflict goes to the first that claims it."""
+
+from ptxlint.checks.base import Check
+from ptxlint.checks.ptx101_missing_proxy_fence_write_read import MissingProxyFenceWriteRead
+from ptxlint.checks.ptx102_missing_proxy_fence_read_write import MissingProxyFenceReadWrite
+from ptxlint.checks.ptx103_missing_proxy_fence_write_write import MissingProxyFenceWriteWrite
+from ptxlint.checks.ptx201_wait_group_too_weak import WaitGroupTooWeak
+from ptxlint.checks.ptx202_bulk_source_overwritten import BulkSourceOverwritten
+from ptxlint.checks.ptx203_uncommitted_bulk_group import UncommittedBulkGroup
+from ptxlint.checks.ptx204_group_wait_by_non_issuer import GroupWaitByNonIssuer
+from ptxlint.checks.ptx206_bulk_store_pending_at_exit import BulkStorePendingAtExit
+from ptxlint.checks.ptx207_wrong_group_family import WrongGroupFamily
+from ptxlint.checks.ptx208_unordered_async_operations import UnorderedAsyncOperations
+from ptxlint.checks.ptx301_read_before_completion import ReadBeforeCompletion
+from ptxlint.checks.ptx302_stage_overwritten_before_release import StageOverwrittenBeforeRelease
+from ptxlint.checks.ptx303_stage_released_too_early import StageReleasedTooEarly
+from ptxlint.checks.ptx304_phase_parity_mismatch import PhaseParityMismatch
+from ptxlint.checks.ptx306_wait_result_ignored import WaitResultIgnored
+from ptxlint.checks.ptx309_elected_publish_without_warp_sync import ElectedPublishWithoutWarpSync
+from ptxlint.checks.ptx501_wgmma_operand_released_early import WgmmaOperandReleasedEarly
+from ptxlint.checks.ptx516_tcgen05_operand_released_early import Tcgen05OperandReleasedEarly
+
+# In the order in which they may claim a conflict: the special before the general.
+ALL_CHECKS: tuple[Check, ...] = (
+    WaitResultIgnored(),
+    UncommittedBulkGroup(),
+    WrongGroupFamily(),
+    GroupWaitByNonIssuer(),
+    WaitGroupTooWeak(),
+    BulkSourceOverwritten(),
+    BulkStorePendingAtExit(),
+    WgmmaOperandReleasedEarly(),
+    Tcgen05OperandReleasedEarly(),
+    ReadBeforeCompletion(),
+    PhaseParityMismatch(),
+    StageReleasedTooEarly(),
+    StageOverwrittenBeforeRelease(),
+    MissingProxyFenceWriteRead(),
+    MissingProxyFenceReadWrite(),
+    MissingProxyFenceWriteWrite(),
+    ElectedPublishWithoutWarpSync(),
+    UnorderedAsyncOperations(),
+)

@@ -1,0 +1,32 @@
+"""PTX204: the thread that waits for a bulk async-group is not the thread that issued it."""
+
+from ptxlint.checks.base import Check, Context, Verdict
+from ptxlint.checks.bulk_groups import source_reuse
+from ptxlint.engine.events import Conflict
+from ptxlint.report.finding import Fix, Severity
+
+
+class GroupWaitByNonIssuer(Check):
+    """Bulk async-groups are per thread: a wait in another thread returns at once."""
+
+    code = "PTX204"
+    name = "group-wait-by-non-issuer"
+    severity = Severity.ERROR
+
+    def claim(self, conflict: Conflict, context: Context) -> Verdict | None:
+        """Claim early reuse where only threads that issued nothing waited."""
+        reuse = source_reuse(conflict)
+        if reuse is None or not reuse.committed or reuse.own_waits or not reuse.foreign_waits:
+            return None
+        wait = reuse.foreign_waits[-1]
+        first, second = conflict.first, conflict.second
+        message = (
+            f"{context.opcode(second)} overwrites {context.place(second)} while the {context.opcode(first)} that "
+            f"reads it may be pending: {wait.actor} waits, but {first.actor} issued the store"
+        )
+        fix = Fix(
+            "wait in the thread that issued the store, then tell the others by a barrier",
+            "cp.async.bulk.wait_group.read 0;  // in the issuing thread",
+            'if (issuer) asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");\n__syncthreads();',
+        )
+        return Verdict("non-issuer", message, fix, (wait, "has issued nothing: the wait returns at once"))

@@ -1,0 +1,134 @@
+"""Barriers of one CTA: mbarriers with their phases, CTA barriers, the cluster barrier."""
+
+from ptxlint.engine.clocks import Clock
+from ptxlint.engine.events import Access
+from ptxlint.engine.program import Event
+
+GENERATION = 1 << 24
+
+
+class Mbarrier:
+    """An mbarrier object (PTX ISA 9.7.13.15): expected arrivals, pending arrivals, tx-count, phase.
+
+    ``gathered`` collects what arriving threads know; ``released`` is what the last completed phase
+    gives to those who observe it. ``known`` is False for an object whose init was not seen.
+    """
+
+    __slots__ = (
+        "address",
+        "arrivals",
+        "completed_with",
+        "component",
+        "copies",
+        "copied",
+        "expected",
+        "gathered",
+        "generation",
+        "init_event",
+        "init_component",
+        "init_time",
+        "initialised",
+        "known",
+        "observers",
+        "pending",
+        "phase",
+        "released",
+        "tx",
+        "unknown_bytes",
+        "peer",
+        "history",
+    )
+
+    def __init__(self, address: int, component: int) -> None:
+        self.address = address
+        self.component = component
+        self.generation = 0
+        self.known = False
+        self.initialised = False
+        self.expected = 0
+        self.pending = 0
+        self.phase = 0
+        self.tx = 0
+        self.copied = 0
+        self.unknown_bytes = False
+        self.arrivals = 0
+        self.copies: list[tuple[Event, int, Access | None, int]] = []
+        self.gathered = Clock.empty()
+        self.released = Clock.empty()
+        self.observers: dict[int, tuple[int, int]] = {}
+        self.init_event: Event | None = None
+        self.init_component = 0
+        self.init_time = 0
+        self.completed_with = 0
+        self.peer = False
+        self.history: list[tuple[int, int, list[tuple[Event, int, Access | None, int]], bool]] = []
+
+    def start(self, count: int | None) -> None:
+        """Initialise for *count* arrivals a phase (None: unknown)."""
+        self.generation += 1
+        self.initialised = True
+        self.known = count is not None
+        self.expected = self.pending = count or 0
+        self.phase = 0
+        self.tx = 0
+        self.copied = 0
+        self.unknown_bytes = False
+        self.arrivals = 0
+        self.copies = []
+        self.gathered = Clock.empty()
+        self.released = Clock.empty()
+        self.observers = {}
+
+    def stamp(self, phase: int) -> int:
+        """Return the completion time of *phase* on this barrier's component."""
+        return self.generation * GENERATION + phase + 1
+
+    def ready(self) -> bool:
+        """Return whether all expected arrivals are there."""
+        return self.known and self.pending <= 0 and (self.arrivals > 0 or bool(self.copies))
+
+    def balanced(self) -> bool:
+        """Return whether the bytes copied are known to be the bytes expected."""
+        return not self.unknown_bytes and self.copied == self.tx
+
+    def complete(self) -> None:
+        """End the phase: publish what was gathered, arm the next one."""
+        self.history.append((self.phase, self.tx, self.copies, self.unknown_bytes))
+        self.released = self.gathered.copy()
+        self.released.seen[self.component] = self.stamp(self.phase)
+        self.gathered.seen[self.component] = self.stamp(self.phase)
+        self.phase += 1
+        self.pending = self.expected
+        self.tx = 0
+        self.copied = 0
+        self.unknown_bytes = False
+        self.arrivals = 0
+        self.copies = []
+
+
+class CtaBarrierState:
+    """One of the CTA's sixteen barriers: which lanes have arrived, and what they know."""
+
+    __slots__ = ("arrived", "clock", "count", "waiting")
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the arrivals."""
+        self.arrived: dict[int, int] = {}
+        self.waiting: list[object] = []
+        self.clock = Clock.empty()
+        self.count: int | None = None
+
+
+class ClusterBarrierState:
+    """``barrier.cluster``: counted phases of arrive and wait; peers are taken to keep up."""
+
+    __slots__ = ("arrived", "clock", "phase", "released")
+
+    def __init__(self) -> None:
+        self.arrived: dict[int, int] = {}
+        self.clock = Clock.empty()
+        self.released = Clock.empty()
+        self.phase = 0

@@ -1,0 +1,291 @@
+"""How the machine performs generic accesses: which bytes, by whom, and the values that matter."""
+
+from ptxlint.engine.events import Access, Actor, Family
+from ptxlint.engine.machine import Machine
+from ptxlint.engine.operations import LOCAL_WINDOW, SHARED_WINDOW, value_key
+from ptxlint.engine.program import Event
+from ptxlint.engine.values import LANES, Linear, Scalar, Value, lane_of, settle
+from ptxlint.engine.warp import Fiber, merge
+from ptxlint.model import effects as fx
+
+PEER_SHIFT = 24
+
+
+def lanes_in(mask: int) -> list[int]:
+    """Return the lanes of *mask*."""
+    return [i for i in range(LANES) if mask >> i & 1]
+
+
+def shared_offset(value: int) -> int:
+    """Return the shared-window address behind a generic or shared one."""
+    return value & (SHARED_WINDOW - 1) if SHARED_WINDOW <= value < LOCAL_WINDOW else value
+
+
+def peer_of(address: int) -> int:
+    """Return the CTA rank that a shared::cluster address belongs to."""
+    return address >> PEER_SHIFT & 0x7F
+
+
+def concrete(machine: Machine, value: Value, mask: int) -> list[tuple[int, int]] | None:
+    """Return (lane, address) for each lane of *mask*, one entry when uniform; None if unresolved."""
+    if value.__class__ is int:
+        return [((mask & -mask).bit_length() - 1, value)]  # type: ignore[list-item]
+    found = []
+    if isinstance(value, Linear) and not isinstance(value.offset, tuple):
+        resolved = machine.unknowns.resolve(value)
+        if isinstance(resolved, int):
+            return [((mask & -mask).bit_length() - 1, resolved)]
+        return None
+    for lane in lanes_in(mask):
+        resolved = machine.unknowns.resolve(lane_of(value, lane))
+        if not isinstance(resolved, int):
+            return None
+        found.append((lane, resolved))
+    return found
+
+
+def memory_access(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
+    """``ld``, ``st``, ``atom``, ``red``, ``ldmatrix``, ``stmatrix``."""
+    effect: fx.MemoryAccess = event.effect  # type: ignore[assignment]
+    value = machine.address(fiber, event.b.address)
+    space = effect.space
+    if space in (fx.Space.LOCAL, fx.Space.PARAM):
+        _private(machine, fiber, event, mask, value)
+        return False
+    if space in (fx.Space.GLOBAL, fx.Space.CONST):
+        _global(machine, fiber, event, mask, value)
+        return False
+    site = (id(fiber.code), event.instruction.index)
+    points = concrete(machine, value, mask)
+    if points is None:
+        if space is fx.Space.GENERIC and _is_foreign(value):
+            _global(machine, fiber, event, mask, value)
+            return False
+        machine.outcome.unresolved.add(site)
+        _unknown_result(machine, fiber, event, mask, value)
+        return False
+    machine.outcome.resolved.add(site)
+    if space is fx.Space.GENERIC:
+        first = points[0][1]
+        if first >= LOCAL_WINDOW:
+            _private(machine, fiber, event, mask, value)
+            return False
+        if first < SHARED_WINDOW and first >= 1 << 32:
+            _global(machine, fiber, event, mask, value)
+            return False
+    addresses = [(lane, shared_offset(address)) for lane, address in points]
+    if any(peer_of(address) for _, address in addresses):
+        addresses = [(lane, a) for lane, a in addresses if not peer_of(a)]
+        if not addresses:
+            _unknown_result(machine, fiber, event, mask, value)
+            return False
+    if effect.matrix:
+        limit = 8 * effect.matrix
+        addresses = [(lane, a) for lane, a in addresses if lane < limit] or addresses
+    _touch(machine, fiber, event, mask, [a for _, a in addresses], effect.size, effect.rw)
+    _shared_values(machine, fiber, event, mask, addresses)
+    return False
+
+
+def _is_foreign(value: Value) -> bool:
+    """Whether an unresolved generic address cannot be shared: it has a pointer that is no window."""
+    sample = value[0] if isinstance(value, tuple) else value
+    if isinstance(sample, int):
+        return sample < SHARED_WINDOW
+    offset = sample.offset[0] if isinstance(sample.offset, tuple) else sample.offset
+    return not SHARED_WINDOW // 2 <= offset < LOCAL_WINDOW
+
+
+def _touch(
+    machine: Machine, fiber: Fiber, event: Event, mask: int, addresses: list[int], size: int, rw: fx.Rw
+) -> None:
+    unique = sorted(set(addresses))
+    low, high = unique[0], unique[-1] + size
+    if low in machine.alloc_slots:
+        return
+    actor = fiber.actor if mask == fiber.mask else Actor(fiber.warp.index, mask)
+    clock = fiber.clock
+    write = rw is not fx.Rw.READ
+    access = Access(
+        event, actor, fiber.component, clock.seen[fiber.component], low, high, write, Family.GENERIC, machine.sequence
+    )
+    access.size = size
+    if len(unique) > 1 and len(unique) * size < 0.8 * (high - low):
+        access.points = tuple(unique)
+    machine.shadow.access(access, clock.seen, mask == fiber.mask)
+
+
+def _dsts(event: Event) -> tuple[int | None, ...]:
+    return event.b.dsts  # type: ignore[no-any-return]
+
+
+def _unknown_result(machine: Machine, fiber: Fiber, event: Event, mask: int, value: Value) -> None:
+    for number, dst in enumerate(_dsts(event)):
+        if dst is not None:
+            fresh = machine.oracle.fresh(("load", event.instruction.index, number), fiber, -1, (1 << 31) - 1)
+            machine.write(fiber, dst, fresh, mask)
+
+
+def _shared_values(
+    machine: Machine, fiber: Fiber, event: Event, mask: int, addresses: list[tuple[int, int]]
+) -> None:
+    """Remember scalars stored to shared memory, and give them back to loads."""
+    effect: fx.MemoryAccess = event.effect  # type: ignore[assignment]
+    element = effect.element or effect.size
+    memory = machine.shared_values
+    if effect.rw is fx.Rw.WRITE:
+        if effect.matrix:
+            return
+        data = event.b.data
+        if not data or not memory and not machine.tracks_values:
+            return
+        for number, slot in enumerate(data):
+            if slot is None:
+                continue
+            value = fiber.regs[slot]
+            for lane, address in addresses:
+                memory[address + number * element] = (lane_of(value, lane), element)
+        return
+    dsts = _dsts(event)
+    if effect.rw is fx.Rw.ATOMIC:
+        for _, address in addresses:
+            memory.pop(address, None)
+        _unknown_result(machine, fiber, event, mask, 0)
+        return
+    if not any(dst is not None for dst in dsts):
+        return
+    if effect.matrix:
+        _unknown_result(machine, fiber, event, mask, 0)
+        return
+    uniform = len(addresses) == 1
+    for number, dst in enumerate(dsts):
+        if dst is None:
+            continue
+        if uniform:
+            machine.write(fiber, dst, _load(machine, fiber, event, addresses[0][1] + number * element, element), mask)
+            continue
+        known = [memory.get(address + number * element) for _, address in addresses]
+        if all(entry is not None and entry[1] == element for entry in known):
+            lanes: list[Scalar] = [0] * LANES
+            for (lane, _), entry in zip(addresses, known, strict=True):
+                assert entry is not None
+                lanes[lane] = entry[0]  # type: ignore[call-overload]
+            machine.write(fiber, dst, settle(lanes), mask)
+        else:
+            fresh = machine.oracle.fresh(("lds", event.instruction.index, number), fiber, -1, (1 << 31) - 1)
+            machine.write(fiber, dst, fresh, mask)
+
+
+def _load(machine: Machine, fiber: Fiber, event: Event, address: int, size: int) -> Value:
+    entry = machine.shared_values.get(address)
+    if entry is not None:
+        if entry[1] == size:
+            return entry[0]
+        if entry[1] > size and isinstance(entry[0], int):
+            return entry[0] & ((1 << 8 * size) - 1)
+    executions = fiber.warp.executions
+    key = ("lds", address, size)
+    count = executions[key] = executions.get(key, 0) + 1
+    return machine.unknowns.atom((*key, count), -1, (1 << 31) - 1)
+
+
+def _global(machine: Machine, fiber: Fiber, event: Event, mask: int, value: Value) -> None:
+    effect: fx.MemoryAccess = event.effect  # type: ignore[assignment]
+    dsts = _dsts(event)
+    if not any(dst is not None for dst in dsts):
+        return
+    lane = (mask & -mask).bit_length() - 1
+    sample = machine.unknowns.resolve(lane_of(value, lane))
+    place = value_key(sample)
+    key: tuple[object, ...] = ("ldg", place)
+    if not (effect.noncoherent or effect.space is fx.Space.CONST):
+        executions = fiber.warp.executions
+        count = executions[key] = executions.get(key, 0) + 1
+        key = (*key, count)
+    width = effect.element or effect.size
+    top = (1 << (8 * min(width, 4) - 1)) - 1 if width >= 4 else (1 << 8 * width) - 1
+    low = -1 if width >= 4 and effect.rw is fx.Rw.READ else 0
+    for number, dst in enumerate(dsts):
+        if dst is not None:
+            bound = top if width < 8 else 1 << 47
+            machine.write(fiber, dst, machine.unknowns.atom((hash(key), number), low, bound), mask)
+
+
+def _private(machine: Machine, fiber: Fiber, event: Event, mask: int, value: Value) -> None:
+    """Local and parameter memory: kept by warp, merged by lane."""
+    effect: fx.MemoryAccess = event.effect  # type: ignore[assignment]
+    element = effect.element or effect.size
+    memory = fiber.warp.local
+    points = concrete(machine, value, mask)
+    if effect.rw is not fx.Rw.READ:
+        if points is None:
+            return
+        data = event.b.data
+        for number, slot in enumerate(data):
+            if slot is None:
+                continue
+            stored = fiber.regs[slot]
+            if len(points) == 1:
+                address = points[0][1] + number * element
+                old = memory.get(address)
+                if mask != fiber.warp.mask and old is not None and old[1] == element:
+                    stored = merge(stored, mask, old[0], fiber.warp.mask & ~mask)
+                memory[address] = (stored, element)
+            else:
+                for lane, base in points:
+                    address = base + number * element
+                    old = memory.get(address)
+                    rest = fiber.warp.mask & ~(1 << lane)
+                    piece = merge(stored, 1 << lane, old[0] if old else 0, rest)
+                    memory[address] = (piece, element)
+        return
+    for number, dst in enumerate(_dsts(event)):
+        if dst is None:
+            continue
+        if points is None:
+            fresh = machine.oracle.fresh(("local", event.instruction.index, number), fiber, -1, (1 << 31) - 1)
+            machine.write(fiber, dst, fresh, mask)
+        elif len(points) == 1:
+            machine.write(fiber, dst, _private_load(machine, fiber, points[0][1] + number * element, element), mask)
+        else:
+            lanes: list[Scalar] = [0] * LANES
+            for lane, base in points:
+                lanes[lane] = lane_of(_private_load(machine, fiber, base + number * element, element), lane)
+            machine.write(fiber, dst, settle(lanes), mask)
+
+
+def _private_load(machine: Machine, fiber: Fiber, address: int, size: int) -> Value:
+    memory = fiber.warp.local
+    entry = memory.get(address)
+    if entry is not None:
+        if entry[1] == size:
+            return entry[0]
+        if entry[1] > size and isinstance(entry[0], int):
+            return entry[0] & ((1 << 8 * size) - 1)
+    half = size // 2
+    low, high = memory.get(address), memory.get(address + half)
+    if half and low is not None and high is not None and low[1] == high[1] == half:
+        if isinstance(low[0], int) and isinstance(high[0], int):
+            return low[0] | high[0] << (8 * half)
+    for back in (4, 8, 12):
+        wide = memory.get(address - back)
+        if wide is not None and wide[1] > back and isinstance(wide[0], int):
+            return wide[0] >> (8 * back) & ((1 << 8 * size) - 1)
+    top = (1 << 31) - 1 if size < 8 else 1 << 47
+    if size < 4:
+        top = (1 << 8 * size) - 1
+    return machine.unknowns.atom(("param", address, size), 0, top)
+
+
+def bulk_zero(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
+    """``st.bulk``: a generic write of *size* bytes."""
+    points = concrete(machine, machine.address(fiber, event.b.address), mask)
+    size = machine.unknowns.resolve(lane_of(fiber.regs[event.b.size], 0))
+    site = (id(fiber.code), event.instruction.index)
+    if points is None or not isinstance(size, int) or size <= 0:
+        machine.outcome.unresolved.add(site)
+        return False
+    machine.outcome.resolved.add(site)
+    for _, address in points:
+        _touch(machine, fiber, event, mask, [shared_offset(address)], size, fx.Rw.WRITE)
+    return False

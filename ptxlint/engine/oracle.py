@@ -1,0 +1,346 @@
+"""Decides what the values leave open: comparisons on unknowns, loop trips, sides of branches.
+
+A decision is made once and remembered by ``Unknowns``. What is preferred: the side of a branch from
+which more events can be reached; staying in a loop for the trips of the scenario, then leaving it. At
+the second visit of a loop's exit comparison its stride is known, and the unknown bound is fixed so
+that the loop ends after that number of trips; remainders, look-ahead guards and other warps' loops are
+then computed, not guessed.
+"""
+
+from dataclasses import dataclass, field
+
+from ptxlint.engine.program import Alu, Code
+from ptxlint.engine.values import (
+    LANES,
+    Linear,
+    Scalar,
+    Terms,
+    Unknowns,
+    Value,
+    add_offsets,
+    add_terms,
+    canonical,
+    lane_of,
+    parts,
+    settle,
+)
+from ptxlint.engine.warp import Fiber
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """How open choices are made: trips of event loops, of the loops around them, inverted branches."""
+
+    name: str
+    trips: int = 6
+    outer_trips: int = 2
+    flips: frozenset[tuple[int, int]] = frozenset()
+    preset: dict[object, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a predicate should be: ``stay`` in loop *header* when it is *value*, or just *value*."""
+
+    value: bool
+    header: int = -1
+    block: int = -1
+
+
+class Oracle:
+    """Answers for one run."""
+
+    def __init__(self, unknowns: Unknowns) -> None:
+        self.unknowns = unknowns
+        self.scenario = Scenario("main")
+        self.wishes: dict[int, dict[int, Wish]] = {}
+        self.inner: dict[int, dict[int, bool]] = {}
+        self.visits: dict[tuple[object, ...], tuple[Terms, int]] = {}
+        self.decided_blocks: set[tuple[int, int, bool]] = set()
+        self.bad_fix = False
+        self.invariant_exits = 0
+
+    def start(self, scenario: Scenario) -> None:
+        """Forget the previous run."""
+        self.scenario = scenario
+        self.unknowns.reset(scenario.preset)  # type: ignore[arg-type]
+        self.visits = {}
+        self.bad_fix = False
+        self.invariant_exits = 0
+
+    def prepare(self, code: Code) -> None:
+        """Work out what each predicate of *code* should be."""
+        if id(code) in self.wishes:
+            return
+        self.wishes[id(code)] = wishes(code)
+        inner: dict[int, bool] = {}
+        with_events = [
+            loop for loop in code.loops if any(code.weight.get(b, 0) and _has_events(code, b) for b in loop.blocks)
+        ]
+        for loop in code.loops:
+            inner[loop.header] = not any(
+                other.header != loop.header and other.blocks < loop.blocks for other in with_events
+            )
+        self.inner[id(code)] = inner
+
+    # -- fresh unknowns ---------------------------------------------------------------------------
+
+    def fresh(self, site: tuple[object, ...], fiber: Fiber, low: int, high: int) -> Value:
+        """Return a new unknown: of this site, this warp, this execution."""
+        executions = fiber.warp.executions
+        count = executions[site] = executions.get(site, 0) + 1
+        return self.unknowns.atom((*site, fiber.warp.index, count), low, high)
+
+    # -- predicates -------------------------------------------------------------------------------
+
+    def mask_of(self, value: Value, negated: bool, fiber: Fiber, wish: Wish | None) -> int:
+        """Return the lanes of *fiber* in which predicate *value* (negated: not) holds."""
+        mask = fiber.mask
+        if value.__class__ is int:
+            return mask if bool(value) != negated else 0
+        if isinstance(value, tuple):
+            result = 0
+            for lane in fiber.lanes:
+                v = value[lane]
+                if v.__class__ is not int:
+                    v = self._predicate(v, wish, not negated, fiber)
+                if bool(v) != negated:
+                    result |= 1 << lane
+            return result
+        v = self._predicate(value, wish, not negated, fiber)  # type: ignore[arg-type]
+        return mask if bool(v) != negated else 0
+
+    def _predicate(self, value: Scalar, wish: Wish | None, prefer: bool, fiber: Fiber) -> int:
+        resolved = self.unknowns.resolve(
+            Linear(value.terms, value.offset[0])
+            if isinstance(value, Linear) and isinstance(value.offset, tuple)
+            else value
+        )
+        if isinstance(resolved, int):
+            return int(resolved != 0)
+        assert isinstance(resolved.offset, int)
+        truth = self.unknowns.truth(resolved.terms, resolved.offset, False)
+        if truth is None:
+            wanted = wish.value if wish else prefer
+            if wish is not None:
+                flipped = (id(fiber.code), wish.block) in self.scenario.flips
+                if wish.header >= 0:
+                    turn = fiber.loops.get((id(fiber.code), wish.header), 0)
+                    limit = 0 if flipped else self._limit(fiber.code, wish.header)
+                    if turn >= limit:
+                        wanted = not wanted
+                elif flipped:
+                    wanted = not wanted
+            truth = not wanted
+            self.unknowns.assume(resolved.terms, resolved.offset, False, truth)
+        return int(not truth)
+
+    # -- comparisons ------------------------------------------------------------------------------
+
+    def compare(
+        self, alu: Alu, code: Code, relation: str, x: Value, y: Value, bits: int, signed: bool, fiber: Fiber
+    ) -> Value:
+        """Decide ``x relation y`` where the operands are not both concrete."""
+        a, b = parts(x, bits), parts(y, bits)
+        wish = self.wishes[id(code)].get(alu.dsts[0]) if alu.dsts else None
+        if a is None or b is None:
+            lanes = []
+            for lane in range(LANES):
+                if fiber.mask >> lane & 1:
+                    la, lb = parts(lane_of(x, lane), bits), parts(lane_of(y, lane), bits)
+                    assert la is not None and lb is not None
+                    lanes.append(self._decide(alu, code, relation, la, lb, fiber, wish))
+                else:
+                    lanes.append(0)
+            agreed = {lanes[lane] for lane in fiber.lanes}
+            return agreed.pop() if len(agreed) == 1 else settle(lanes)
+        return self._decide_lanes(alu, code, relation, a, b, fiber, wish)
+
+    def _decide_lanes(self, alu: Alu, code: Code, relation: str, a, b, fiber: Fiber, wish: Wish | None) -> Value:  # type: ignore[no-untyped-def]
+        if not isinstance(a[1], tuple) and not isinstance(b[1], tuple):
+            return self._decide(alu, code, relation, a, b, fiber, wish)
+        terms, less, flip, offset = _normalise(relation, a, b)
+        terms, offset = self.unknowns.reduce(terms, offset)
+        if not isinstance(offset, tuple):
+            offset = (offset,) * LANES
+        active = [offset[lane] for lane in fiber.lanes]
+        prefer = (wish.value if wish else True) != flip
+        # Let all lanes agree if they can: the hardest lane decides first.
+        extreme = (max(active) if less else active[0]) if prefer else (min(active) if less else active[0])
+        if terms and self.unknowns.truth(terms, extreme, less) is None:
+            self._choose(alu, code, terms, extreme, less, flip, fiber, wish)
+        result = 0
+        for lane in fiber.lanes:
+            truth = self.unknowns.truth(*self._reduced(terms, offset[lane]), less)
+            if truth is None:
+                truth = prefer if less else False
+                self.unknowns.assume(terms, offset[lane], less, truth)
+            if truth != flip:
+                result |= 1 << lane
+        if result == fiber.mask:
+            return 1
+        if not result:
+            return 0
+        return settle([result >> i & 1 for i in range(LANES)])
+
+    def _reduced(self, terms: Terms, offset: int) -> tuple[Terms, int]:
+        return self.unknowns.reduce(terms, offset)  # type: ignore[return-value]
+
+    def _decide(self, alu: Alu, code: Code, relation: str, a, b, fiber: Fiber, wish: Wish | None) -> int:  # type: ignore[no-untyped-def]
+        terms, less, flip, offset = _normalise(relation, a, b)
+        full_terms, full_offset = terms, offset
+        terms, offset = self._reduced(terms, offset)
+        truth = self.unknowns.truth(terms, offset, less)
+        if truth is None:
+            truth = self._choose(alu, code, terms, offset, less, flip, fiber, wish)
+        elif wish is not None and wish.header >= 0 and full_terms:
+            # Decided, but it may be an endless loop by an earlier assumption.
+            stays = (truth != flip) == wish.value
+            if stays and terms:
+                truth = self._follow(alu, code, terms, offset, less, flip, fiber, wish, truth)
+        del full_offset
+        return int(truth != flip)
+
+    def _limit(self, code: Code, header: int) -> int:
+        inner = self.inner[id(code)].get(header, True)
+        return self.scenario.trips if inner else self.scenario.outer_trips
+
+    def _choose(
+        self, alu: Alu, code: Code, terms: Terms, offset: int, less: bool, flip: bool, fiber: Fiber, wish: Wish | None
+    ) -> bool:
+        unknowns = self.unknowns
+        if wish is not None and wish.header >= 0:
+            return self._follow(alu, code, terms, offset, less, flip, fiber, wish, None)
+        value = True if wish is None else wish.value
+        if wish is not None and wish.block >= 0 and (id(code), wish.block) in self.scenario.flips:
+            value = not value
+        truth = value != flip
+        unknowns.assume(terms, offset, less, truth)
+        return truth
+
+    def _follow(
+        self,
+        alu: Alu,
+        code: Code,
+        terms: Terms,
+        offset: int,
+        less: bool,
+        flip: bool,
+        fiber: Fiber,
+        wish: Wish,
+        decided: bool | None,
+    ) -> bool:
+        """Decide the exit comparison of a loop."""
+        unknowns = self.unknowns
+        stay = wish.value != flip
+        turn = fiber.loops.get((id(code), wish.header), 0)
+        limit = self._limit(code, wish.header)
+        if (id(code), wish.block) in self.scenario.flips:
+            limit = 0
+        key = (fiber.warp.index, id(code), alu.instruction.index)
+        last = self.visits.get(key)
+        self.visits[key] = (terms, offset)
+        if turn >= 1 and last is not None and last[0] == terms and last[1] != offset:
+            stride = offset - last[1]
+            at_exit = offset + stride * max(0, limit - turn)
+            _, g, _ = canonical(terms)
+            if less:
+                # d < 0 as long as the loop goes on (or stops): let d be 0, or -1, at the exit.
+                edge = 0 if stay else -1
+                target = (edge - at_exit) / g
+            else:
+                target = -at_exit / g
+            rounded = -int(-target // 1) if (stride > 0) == (g > 0) else int(target // 1)
+            if not unknowns.fix(terms, rounded):
+                self.bad_fix = True
+            left, rest = self._reduced(terms, offset)
+            truth = unknowns.truth(left, rest, less)
+            if truth is not None:
+                return truth
+        if decided is not None:
+            if turn <= limit + 2:
+                return decided
+            self.invariant_exits += 1
+            return not decided
+        truth = stay if turn < limit else not stay
+        if last is not None and last[0] == terms and last[1] == offset and turn > limit:
+            self.invariant_exits += 1
+        unknowns.assume(terms, offset, less, truth)
+        return truth
+
+
+def _normalise(relation: str, a, b):  # type: ignore[no-untyped-def]
+    """Return (terms, less, flip, offset): the relation is ``(terms+offset < 0 or == 0) != flip``."""
+    if relation in ("eq", "ne"):
+        return add_terms(a[0], b[0], -1), False, relation == "ne", add_offsets(a[1], b[1], -1)
+    if relation in ("lt", "lo"):
+        return add_terms(a[0], b[0], -1), True, False, add_offsets(a[1], b[1], -1)
+    if relation in ("ge", "hs"):
+        return add_terms(a[0], b[0], -1), True, True, add_offsets(a[1], b[1], -1)
+    if relation in ("gt", "hi"):
+        return add_terms(b[0], a[0], -1), True, False, add_offsets(b[1], a[1], -1)
+    return add_terms(b[0], a[0], -1), True, True, add_offsets(b[1], a[1], -1)
+
+
+def _has_events(code: Code, block: int) -> bool:
+    from ptxlint.engine.program import MEMORY_EVENTS, Event
+
+    return any(
+        isinstance(item, Event) and isinstance(item.effect, MEMORY_EVENTS) for item in code.blocks[block].items
+    )
+
+
+def wishes(code: Code) -> dict[int, Wish]:
+    """Return for each predicate slot what its comparison should decide."""
+    result: dict[int, Wish] = {}
+    for slot, uses in code.wants.items():
+        best: Wish | None = None
+        for block, negated in uses:
+            if block < 0:
+                if best is None:
+                    best = Wish(not negated)
+                continue
+            exit_ = code.blocks[block].exit
+            taken, fall = exit_.targets[0], exit_.targets[1]
+            loop = code.exit_of.get(block)
+            if loop is not None:
+                stay_taken = taken in loop.blocks
+                best = Wish(stay_taken != negated, loop.header, block)
+                break
+            weight_taken, weight_fall = code.weight.get(taken, 0), code.weight.get(fall, 0)
+            if weight_taken != weight_fall:
+                take = weight_taken > weight_fall
+            else:
+                take = exit_.join != taken
+            best = Wish(take != negated, -1, block)
+        if best is not None:
+            result[slot] = best
+    # Through boolean arithmetic on predicates, and through integers made of predicates.
+    for _ in range(3):
+        for block_ in code.blocks:
+            for item in reversed(block_.items):
+                if not isinstance(item, Alu) or not item.dsts:
+                    continue
+                wish = result.get(item.dsts[0])
+                effect = item.effect
+                if wish is None:
+                    continue
+                if effect.op in ("and", "or", "mov") and effect.bits <= 8:
+                    for source in item.srcs:
+                        if source >= 0:
+                            result.setdefault(source, wish)
+                elif effect.op == "not" and effect.bits == 1:
+                    result.setdefault(item.srcs[0], Wish(not wish.value, wish.header, wish.block))
+                elif effect.op == "setp" and len(item.srcs) > 2 and item.srcs[2] >= 0:
+                    result.setdefault(item.srcs[2], wish)
+                elif effect.op == "setp" and effect.extra[0] in ("eq", "ne"):
+                    constant = code.constants.get(item.srcs[1])
+                    zero = getattr(constant, "value", None) == 0
+                    if zero and item.srcs[0] >= 0:
+                        same = effect.extra[0] == "ne"
+                        result.setdefault(
+                            item.srcs[0], wish if same else Wish(not wish.value, wish.header, wish.block)
+                        )
+                elif effect.op == "selp" and len(item.srcs) == 3 and item.srcs[2] >= 0:
+                    result.setdefault(item.srcs[2], wish)
+    return result

@@ -1,0 +1,375 @@
+"""Runs a kernel under several scenarios and adds up what they showed.
+
+A first run learns: how many stages there are, which values make its loops end after a few turns, and how
+many bytes each tensor copy moves. The main run uses that. Further runs leave loops at once or after one
+turn, let waits outside spin loops answer False first, and invert branches while that reaches new events.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from ptxlint.engine.async_handlers import HANDLERS
+from ptxlint.engine.events import Conflict, PendingAtExit
+from ptxlint.engine.launch import Launch, thread_count
+from ptxlint.engine.machine import Machine, Outcome, Problem
+from ptxlint.engine.oracle import Oracle, Scenario
+from ptxlint.engine.program import Code, Event, Lowering
+from ptxlint.engine.values import Unknowns
+from ptxlint.model import effects as fx
+from ptxlint.model import semantics
+from ptxlint.ptx.syntax import Function, Module, Name
+
+MAX_STEPS = 120_000
+MAX_FLIPS = 4
+DENIED = "denied waits"
+
+ASYNC_EFFECTS = (
+    fx.BulkCopy,
+    fx.CpAsync,
+    fx.WgmmaOp,
+    fx.TensorMma,
+    fx.TensorCopy,
+    fx.LaunchCancel,
+    fx.StoreAsync,
+)
+MBARRIER_EFFECTS = (
+    fx.MbarrierInit,
+    fx.MbarrierArrive,
+    fx.MbarrierExpect,
+    fx.MbarrierWait,
+    fx.MbarrierComplete,
+    fx.MbarrierInvalidate,
+    fx.CpAsyncArrive,
+    fx.TensorCommit,
+)
+
+
+@dataclass(slots=True)
+class Analysis:
+    """Everything the checks may ask about one kernel."""
+
+    module: Module
+    function: Function
+    kernel: Code
+    functions: dict[str, Code]
+    launch: Launch
+    conflicts: list[Conflict] = field(default_factory=list)
+    exits: list[PendingAtExit] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    executed: set[tuple[int, int]] = field(default_factory=set)
+    resolved: set[tuple[int, int]] = field(default_factory=set)
+    unresolved: set[tuple[int, int]] = field(default_factory=set)
+    forced: int = 0
+    forced_notes: list[str] = field(default_factory=list)
+    peers: int = 0
+    steps: int = 0
+    budget_stop: bool = False
+    invariant_loops: bool = False
+    scenarios: list[str] = field(default_factory=list)
+    outcomes: list[Outcome] = field(default_factory=list)
+
+    @property
+    def codes(self) -> list[Code]:
+        """The kernel and the functions it may call."""
+        return [self.kernel, *self.functions.values()]
+
+    def events(self) -> list[tuple[Code, Event]]:
+        """All kept events, each with its function."""
+        return [(code, event) for code in self.codes for event in code.events]
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the kernel has no asynchronous operation and no mbarrier at all."""
+        wanted = ASYNC_EFFECTS + MBARRIER_EFFECTS
+        return not any(isinstance(event.effect, wanted) for _, event in self.events())
+
+
+def decode(function: Function) -> list[tuple[fx.Effect, ...]]:
+    """Return the effects of each instruction."""
+    return [semantics.decode(instruction) for instruction in function.instructions]
+
+
+def called(module: Module, function: Function) -> dict[str, Function]:
+    """Return the functions with a body that *function* may reach by direct calls."""
+    bodies = {f.name: f for f in module.functions if not f.is_declaration and not f.is_entry}
+    if not bodies:
+        return {}
+    found: dict[str, Function] = {}
+    work = [function]
+    while work:
+        current = work.pop()
+        for instruction in current.instructions:
+            if not instruction.opcode.startswith("call"):
+                continue
+            for effect in semantics.decode(instruction):
+                name = effect.function if isinstance(effect, fx.Call) else None
+                if name in bodies and name not in found:
+                    found[name] = bodies[name]
+                    work.append(bodies[name])
+    return found
+
+
+def assumed_block(function: Function, effects: list[tuple[fx.Effect, ...]]) -> tuple[int, int, int]:
+    """Return a block shape guessed from barrier counts and comparisons with the thread's index."""
+    threads = 128
+    origin: dict[str, int] = {}
+    for at, instruction_effects in enumerate(effects):
+        for effect in instruction_effects:
+            if isinstance(effect, fx.CtaBarrier):
+                count = effect.count
+                value = getattr(count, "value", None)
+                if isinstance(value, int):
+                    threads = max(threads, value)
+            if not isinstance(effect, fx.Compute) or not effect.dsts or not isinstance(effect.dsts[0], Name):
+                continue
+            dst = effect.dsts[0].text
+            first = effect.srcs[0] if effect.srcs else None
+            name = first.text if isinstance(first, Name) else ""
+            if effect.op == "mov" and name == "%tid.x":
+                origin[dst] = 1
+            elif name in origin:
+                second = getattr(effect.srcs[1], "value", None) if len(effect.srcs) > 1 else None
+                if effect.op == "shr" and isinstance(second, int) and second < 10:
+                    origin[dst] = origin[name] << second
+                elif effect.op in ("mov", "cvt"):
+                    origin[dst] = origin[name]
+                elif effect.op == "setp" and isinstance(second, int) and 0 <= second <= 1024:
+                    bound = second * origin[name] + (origin[name] if effect.extra[0] in ("eq", "ne", "gt") else 0)
+                    if bound <= 1024:
+                        threads = max(threads, bound)
+        del at
+    return (threads + 31) // 32 * 32, 1, 1
+
+
+def cluster_shape(function: Function, effects: list[tuple[fx.Effect, ...]]) -> tuple[int, int, int]:
+    """Return the cluster shape: declared, or two CTAs when the code speaks to peers, or one."""
+    shape = function.directives.get("reqnctapercluster")
+    if shape:
+        padded = (*shape, 1, 1)[:3]
+        return padded[0], padded[1], padded[2]
+    for instruction_effects in effects:
+        for effect in instruction_effects:
+            if isinstance(effect, (fx.ClusterArrive, fx.StoreAsync)):
+                return 2, 1, 1
+            if isinstance(effect, fx.Compute) and effect.op == "mapa":
+                return 2, 1, 1
+            if isinstance(effect, fx.BulkCopy) and (effect.multicast is not None or effect.cta_group == 2):
+                return 2, 1, 1
+    return 1, 1, 1
+
+
+def prepare(
+    module: Module,
+    function: Function,
+    block: tuple[int, int, int] | None = None,
+    cluster: tuple[int, int, int] | None = None,
+) -> Analysis:
+    """Decode and slice *function* and what it calls; assume a launch."""
+    others = called(module, function)
+    names = set(others)
+    effects = decode(function)
+    kernel = Lowering(function, effects, names.__contains__).run()
+    functions = {
+        name: Lowering(other, decode(other), names.__contains__).run() for name, other in others.items()
+    }
+    shape = block or thread_count(function.directives)
+    launch = Launch(
+        shape or assumed_block(function, effects),
+        cluster or cluster_shape(function, effects),
+        assumed=shape is None,
+    )
+    variables = list(module.variables)
+    for owner in (function, *others.values()):
+        variables += [*owner.parameters, *owner.returns, *owner.variables]
+    used = _used_names(function, others.values())
+    launch.place([v for v in variables if v.space != "shared" or v.name in used])
+    return Analysis(module, function, kernel, functions, launch)
+
+
+def _used_names(function: Function, others: object) -> set[str]:
+    from ptxlint.engine.program import operands_of
+    from ptxlint.ptx.syntax import Symbolic
+
+    found: set[str] = set()
+    for owner in (function, *others):  # type: ignore[misc]
+        for instruction in owner.instructions:
+            for operand in operands_of(instruction.operands):
+                if isinstance(operand, Name):
+                    found.add(operand.text)
+                elif isinstance(operand, Symbolic):
+                    found.add(operand.base.text)
+    return found
+
+
+def analyse(analysis: Analysis, max_steps: int = MAX_STEPS) -> Analysis:
+    """Run all scenarios of a prepared kernel."""
+    if analysis.is_idle:
+        return analysis
+    oracle = Oracle(Unknowns())
+    sizes: dict[int, int] = {}
+
+    def once(scenario: Scenario, keep: bool = True) -> Outcome:
+        oracle.start(scenario)
+        machine = Machine(
+            analysis.kernel, analysis.functions, analysis.launch, oracle, HANDLERS, sizes, max_steps
+        )
+        outcome = machine.run()
+        if keep:
+            _add(analysis, outcome)
+        else:
+            sizes.update(learn_sizes(machine))
+        return outcome
+
+    learned = once(Scenario("learn", trips=4), keep=False)
+    trips = min(18, max(6, 2 * learned.stages + 2)) if learned.stages else 6
+    preset: dict[object, int] = {}
+    main = Scenario("many trips", trips=trips)
+    outcome = once(main, keep=False)
+    if outcome.bad_fix:
+        preset = dict(outcome.learned)
+        main = replace(main, preset=preset)
+    outcome = once(main)
+    new = True
+    has_loops = any(code.exit_of for code in analysis.codes)
+    if has_loops:
+        once(Scenario("one trip", trips=1, outer_trips=1))
+        once(Scenario("no trip", trips=0, outer_trips=1))
+        once(Scenario("odd trips", trips=trips - 1, outer_trips=2))
+    if any(event.kind == "MbarrierWait" and not event.spin for _, event in analysis.events()):
+        once(replace(main, name=DENIED))
+    flips: frozenset[tuple[int, int]] = frozenset()
+    tried: set[tuple[int, int]] = set()
+    for _ in range(MAX_FLIPS):
+        flip = _next_flip(analysis, tried)
+        if flip is None:
+            break
+        tried.add(flip)
+        before = len(analysis.executed)
+        once(replace(main, name="other branch", flips=frozenset({flip}), preset={}))
+        new = len(analysis.executed) > before
+        if new:
+            flips |= {flip}
+    return analysis
+
+
+def _next_flip(analysis: Analysis, tried: set[tuple[int, int]]) -> tuple[int, int] | None:
+    """Return the undecided branch whose other side leads to an event not yet reached."""
+    sides = set()
+    for outcome in analysis.outcomes:
+        sides |= outcome.sides
+    for code in analysis.codes:
+        missing = {
+            event.instruction.index
+            for event in code.events
+            if (id(code), event.instruction.index) not in analysis.executed
+        }
+        if not missing:
+            continue
+        blocks = {
+            block.index
+            for block in code.cfg.blocks
+            if any(block.start <= at < block.end for at in missing)
+        }
+        for block in code.blocks:
+            if block.exit.kind != "branch" or (id(code), block.index) in tried:
+                continue
+            taken = [(id(code), block.index, side) in sides for side in (0, 1)]
+            if not any(taken) or all(taken):
+                continue
+            target = block.exit.targets[0 if not taken[0] else 1]
+            if target == code.cfg.exit:
+                continue
+            from ptxlint.flow.dominators import region
+
+            if region(code.cfg, target, block.exit.join) & blocks:
+                return id(code), block.index
+    return None
+
+
+def _add(analysis: Analysis, outcome: Outcome) -> None:
+    analysis.outcomes.append(outcome)
+    analysis.scenarios.append(outcome.scenario.name)
+    known = {_conflict_key(c): i for i, c in enumerate(analysis.conflicts)}
+    for conflict in outcome.conflicts.values():
+        key = _conflict_key(conflict)
+        at = known.get(key)
+        if at is None:
+            known[key] = len(analysis.conflicts)
+            analysis.conflicts.append(conflict)
+        elif analysis.conflicts[at].forced and not conflict.forced:
+            analysis.conflicts[at] = conflict
+    exits = {(e.access.event.instruction.index, e.committed): i for i, e in enumerate(analysis.exits)}
+    for pending in outcome.exits.values():
+        key2 = (pending.access.event.instruction.index, pending.committed)
+        at = exits.get(key2)
+        if at is None:
+            exits[key2] = len(analysis.exits)
+            analysis.exits.append(pending)
+        elif analysis.exits[at].forced and not pending.forced:
+            analysis.exits[at] = pending
+    analysis.problems.extend(outcome.problems.values())
+    analysis.executed |= outcome.executed
+    analysis.resolved |= outcome.resolved
+    analysis.unresolved |= outcome.unresolved
+    analysis.steps += outcome.steps
+    if outcome.scenario.name == "many trips":
+        analysis.forced += outcome.forced
+        analysis.forced_notes += outcome.forced_notes
+        analysis.budget_stop = analysis.budget_stop or outcome.budget_stop
+    analysis.peers += outcome.peers
+
+
+def _conflict_key(conflict: Conflict) -> tuple[object, ...]:
+    return (
+        conflict.gap,
+        conflict.first.event.instruction.offset,
+        conflict.second.event.instruction.offset,
+        conflict.first.write,
+        conflict.second.write,
+    )
+
+
+def learn_sizes(machine: Machine) -> dict[int, int]:
+    """Return the bytes that each tensor-copy instruction moves, from the bytes its barriers expect.
+
+    A size never crosses the next known start of another buffer or barrier: too large a size would find
+    hazards that are not there, one too small loses nothing where readers touch the tile's start.
+    """
+    votes: dict[int, list[int]] = {}
+    starts = sorted(machine.starts)
+    for barrier in machine.mbarriers.values():
+        for _, expected, copies, _ in barrier.history:
+            tensor = [(event, address) for event, address, _, size in copies if size < 0]
+            if not tensor or expected <= 1:
+                continue
+            left = expected - sum(size for _, _, _, size in copies if size > 0)
+            gaps = [_gap(starts, address) for _, address in tensor]
+            if left <= 0:
+                continue
+            if len(tensor) == 1:
+                sizes = [min(left, gaps[0])]
+            elif sum(gaps) == left:
+                sizes = gaps
+            else:
+                largest = max(range(len(gaps)), key=gaps.__getitem__)
+                rest = left - (sum(gaps) - gaps[largest])
+                if 0 < rest <= gaps[largest]:
+                    sizes = [rest if i == largest else gap for i, gap in enumerate(gaps)]
+                else:
+                    share = left // len(tensor)
+                    sizes = [share if share <= gap else 16 for gap in gaps]
+            for (event, _), size in zip(tensor, sizes, strict=True):
+                votes.setdefault(event.instruction.index, []).append(size)
+    return {site: min(values) for site, values in votes.items()}
+
+
+def _gap(starts: list[int], address: int) -> int:
+    from bisect import bisect_right
+
+    at = bisect_right(starts, address)
+    return starts[at] - address if at < len(starts) else 1 << 20
+
+
+def hints(directives: Mapping[str, tuple[int, ...]]) -> str:
+    """Return the launch hints of a kernel in words."""
+    return ", ".join(f".{name} {', '.join(map(str, values))}" for name, values in directives.items())

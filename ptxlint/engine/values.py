@@ -1,0 +1,439 @@
+"""Values of the abstract run: concrete integers, lane vectors and linear forms over unknowns.
+
+A value is
+
+* an ``int`` (unsigned, reduced modulo the width of the operation that made it), the same in each
+  lane, or
+* a ``Linear`` form: a sum of atoms times coefficients plus an offset (an int, or 32 ints, one a
+  lane), or
+* a tuple of 32 ints or linear forms, one a lane.
+
+An atom is something that the program does not fix: a parameter, ``%ctaid``, a loaded value, or a
+non-linear function of such (then it has an evaluator). Equal keys are the same atom, so all warps
+share it. ``Unknowns`` holds what has been assumed about atoms; every comparison that the values do
+not decide is decided here, once, and remembered, so that equivalent comparisons agree.
+"""
+
+from collections.abc import Callable, Sequence
+from math import gcd
+from typing import Union
+
+LANES = 32
+FULL = (1 << LANES) - 1
+
+Offset = Union[int, "tuple[int, ...]"]
+Terms = tuple[tuple["Atom", int], ...]
+Scalar = Union[int, "Linear"]
+Value = Union[int, "Linear", "tuple[Scalar, ...]"]
+Key = tuple[object, ...]
+
+
+class Atom:
+    """A named unknown; *evaluate* computes it from *arguments* when it is a function of others."""
+
+    __slots__ = ("arguments", "evaluate", "high", "id", "key", "low", "value")
+
+    def __init__(self, identity: int, key: Key, low: int, high: int) -> None:
+        self.id = identity
+        self.key = key
+        self.low = low
+        self.high = high
+        self.value: int | None = None
+        self.evaluate: Callable[..., int] | None = None
+        self.arguments: tuple[Scalar, ...] = ()
+
+    def __repr__(self) -> str:
+        return "/".join(str(part) for part in self.key[:3])
+
+
+class Linear:
+    """``sum(coefficient * atom) + offset``; terms sorted by atom, coefficients non-zero."""
+
+    __slots__ = ("offset", "terms")
+
+    def __init__(self, terms: Terms, offset: Offset) -> None:
+        self.terms = terms
+        self.offset = offset
+
+    def __repr__(self) -> str:
+        body = " + ".join(f"{k}*{a!r}" if k != 1 else repr(a) for a, k in self.terms)
+        return f"<{body} + {self.offset}>"
+
+
+def centre(value: int, bits: int) -> int:
+    """Return *value* as a signed number of *bits* bits."""
+    value &= (1 << bits) - 1
+    return value - (1 << bits) if value >> (bits - 1) else value
+
+
+def settle(lanes: Sequence[Scalar]) -> Value:
+    """Return a lane vector, as one value when all lanes agree."""
+    first = lanes[0]
+    if first.__class__ is int:
+        for lane in lanes:
+            if lane != first or lane.__class__ is not int:
+                return tuple(lanes)
+        return first
+    for lane in lanes:
+        if lane is not first:
+            return tuple(lanes)
+    return first
+
+
+def lane_of(value: Value, lane: int) -> Scalar:
+    """Return what *value* is in *lane*."""
+    if value.__class__ is int:
+        return value  # type: ignore[return-value]
+    if isinstance(value, tuple):
+        return value[lane]
+    if isinstance(value, Linear) and isinstance(value.offset, tuple):
+        return Linear(value.terms, value.offset[lane])
+    return value  # type: ignore[return-value]
+
+
+def lanes_of(value: Value) -> tuple[Scalar, ...]:
+    """Return the 32 lanes of *value*."""
+    if isinstance(value, tuple):
+        return value
+    if isinstance(value, Linear) and isinstance(value.offset, tuple):
+        return tuple(Linear(value.terms, off) for off in value.offset)
+    return (value,) * LANES
+
+
+def combine(terms: Terms, offset: Offset, bits: int) -> Value:
+    """Return terms plus offset as a value of *bits* bits."""
+    if terms:
+        return Linear(terms, offset)
+    mask = (1 << bits) - 1
+    if isinstance(offset, tuple):
+        return settle([off & mask for off in offset])
+    return offset & mask
+
+
+def add_terms(a: Terms, b: Terms, factor: int = 1) -> Terms:
+    """Return ``a + factor * b``."""
+    if not b:
+        return a
+    if not a and factor == 1:
+        return b
+    total = {atom: k for atom, k in a}
+    for atom, k in b:
+        total[atom] = total.get(atom, 0) + factor * k
+    return tuple(
+        sorted(((atom, k) for atom, k in total.items() if k), key=lambda entry: entry[0].id)
+    )
+
+
+def add_offsets(a: Offset, b: Offset, factor: int = 1) -> Offset:
+    """Return ``a + factor * b`` by lane."""
+    if isinstance(a, tuple):
+        if isinstance(b, tuple):
+            return tuple(x + factor * y for x, y in zip(a, b, strict=True))
+        step = factor * b
+        return tuple(x + step for x in a)
+    if isinstance(b, tuple):
+        return tuple(a + factor * y for y in b)
+    return a + factor * b
+
+
+def scale(value: Linear, factor: int) -> tuple[Terms, Offset]:
+    """Return the parts of ``value * factor``."""
+    terms = tuple((atom, k * factor) for atom, k in value.terms) if factor else ()
+    if isinstance(value.offset, tuple):
+        return terms, tuple(off * factor for off in value.offset)
+    return terms, value.offset * factor
+
+
+def parts(value: Value, bits: int) -> tuple[Terms, Offset] | None:
+    """Return terms and signed offset of *value*; None for a vector whose lanes have terms."""
+    if value.__class__ is int:
+        return (), centre(value, bits)  # type: ignore[arg-type]
+    if isinstance(value, Linear):
+        return value.terms, value.offset
+    assert isinstance(value, tuple)
+    offsets = []
+    for lane in value:
+        if lane.__class__ is not int:
+            return None
+        offsets.append(centre(lane, bits))  # type: ignore[arg-type]
+    return (), tuple(offsets)
+
+
+class Decision:
+    """A comparison that was decided by assumption: ``g*T + offset`` against zero."""
+
+    __slots__ = ("less", "offset", "outcome", "terms")
+
+    def __init__(self, terms: Terms, offset: int, less: bool, outcome: bool) -> None:
+        self.terms = terms
+        self.offset = offset
+        self.less = less
+        self.outcome = outcome
+
+
+class Unknowns:
+    """The atoms of one run and everything assumed about them.
+
+    ``preset`` maps the key of a term combination to a value found by an earlier run.
+    """
+
+    def __init__(self) -> None:
+        self.reset({})
+
+    def reset(self, preset: dict[Key, int]) -> None:
+        """Forget everything but *preset*."""
+        self.atoms: dict[Key, Atom] = {}
+        self.bounds: dict[Key, tuple[int, int]] = {}
+        self.excluded: dict[Key, set[int]] = {}
+        self.decisions: list[Decision] = []
+        self.preset: dict[Key, int] = dict(preset)
+        self.learned: dict[Key, int] = {}
+
+    # -- atoms ----------------------------------------------------------------------------------
+
+    def atom(self, key: Key, low: int = 0, high: int = (1 << 31) - 1) -> Linear:
+        """Return the unknown named *key*, made at its first mention."""
+        found = self.atoms.get(key)
+        if found is None:
+            found = self.atoms[key] = Atom(len(self.atoms), key, low, high)
+            if key in self.preset:
+                found.value = self.preset[key]
+        return Linear(((found, 1),), 0)
+
+    def function(
+        self, key: Key, evaluate: Callable[..., int], arguments: tuple[Scalar, ...], low: int, high: int
+    ) -> Scalar:
+        """Return ``evaluate(*arguments)`` as an atom, or its value when the arguments are known."""
+        known = [self.resolve(argument) for argument in arguments]
+        if all(value.__class__ is int for value in known):
+            return evaluate(*known)
+        key = (key[0], hash(key))
+        found = self.atoms.get(key)
+        if found is None:
+            found = self.atoms[key] = Atom(len(self.atoms), key, low, high)
+            found.evaluate = evaluate
+            found.arguments = arguments
+            if key in self.preset:
+                found.value = self.preset[key]
+        return found.value if found.value is not None else Linear(((found, 1),), 0)
+
+    def value_of(self, atom: Atom) -> int | None:
+        """Return the value of *atom* if what is assumed fixes it."""
+        if atom.value is None and atom.evaluate is not None:
+            known = [self.resolve(argument) for argument in atom.arguments]
+            if all(value.__class__ is int for value in known):
+                atom.value = atom.evaluate(*known)
+        return atom.value
+
+    def resolve(self, value: Scalar) -> Scalar:
+        """Return *value* with the known atoms replaced; an int (mathematical) when all are known."""
+        if value.__class__ is int:
+            return value
+        assert isinstance(value, Linear) and not isinstance(value.offset, tuple)
+        terms, offset = self.reduce(value.terms, value.offset)
+        if not terms:
+            return offset  # type: ignore[return-value]
+        return Linear(terms, offset)
+
+    def reduce(self, terms: Terms, offset: Offset) -> tuple[Terms, Offset]:
+        """Return *terms* and *offset* with the known atoms moved into the offset."""
+        left = []
+        moved = 0
+        for atom, k in terms:
+            known = self.value_of(atom)
+            if known is None:
+                left.append((atom, k))
+            else:
+                moved += k * known
+        if left:
+            key, g, _ = canonical(tuple(left))
+            bound = self.bounds.get(key)
+            if bound is not None and bound[0] == bound[1]:
+                moved += g * bound[0]
+                left = []
+        return tuple(left), add_offsets(offset, moved) if moved else offset
+
+    # -- comparisons ----------------------------------------------------------------------------
+
+    def range_of(self, terms: Terms) -> tuple[Key, int, int, int]:
+        """Return key, common factor and the bounds of the canonical combination of *terms*."""
+        key, g, unit = canonical(terms)
+        low = sum(k * (atom.low if k > 0 else atom.high) for atom, k in unit)
+        high = sum(k * (atom.high if k > 0 else atom.low) for atom, k in unit)
+        bound = self.bounds.get(key)
+        if bound is not None:
+            low, high = max(low, bound[0]), min(high, bound[1])
+        return key, g, low, high
+
+    def truth(self, terms: Terms, offset: int, less: bool) -> bool | None:
+        """Return whether ``terms + offset`` is ``< 0`` (*less*) or ``== 0``; None when open."""
+        if not terms:
+            return offset < 0 if less else offset == 0
+        key, g, low, high = self.range_of(terms)
+        least, most = (g * low, g * high) if g > 0 else (g * high, g * low)
+        least, most = least + offset, most + offset
+        if less:
+            if most < 0:
+                return True
+            return False if least >= 0 else None
+        if least > 0 or most < 0 or offset % g:
+            return False
+        if least == most:
+            return True
+        return False if -offset // g in self.excluded.get(key, ()) else None
+
+    def assume(self, terms: Terms, offset: int, less: bool, outcome: bool) -> None:
+        """Record that ``terms + offset < 0`` (or ``== 0``) has *outcome*."""
+        key, g, low, high = self.range_of(terms)
+        self.decisions.append(Decision(terms, offset, less, outcome))
+        if not less:
+            if outcome:
+                self.bounds[key] = (-offset // g, -offset // g)
+                self._fix_single(terms, -offset // g)
+            else:
+                self.excluded.setdefault(key, set()).add(-offset // g)
+            return
+        # g*T + offset < 0
+        if (g > 0) == outcome:
+            edge = (-offset - 1) // g if g > 0 else -((-offset) // -g)
+            if not outcome:  # g < 0: g*T + offset >= 0  ->  T <= offset / -g
+                edge = offset // -g
+            self.bounds[key] = (low, min(high, edge))
+        else:
+            if g > 0:  # g*T + offset >= 0 -> T >= ceil(-offset / g)
+                edge = -(offset // g)
+            else:  # g*T < -offset -> T > offset / -g
+                edge = offset // -g + 1
+            self.bounds[key] = (max(low, edge), high)
+        bound = self.bounds[key]
+        if bound[0] == bound[1]:
+            self._fix_single(terms, bound[0])
+
+    def fix(self, terms: Terms, target: int) -> bool:
+        """Make the canonical combination of *terms* equal *target* if no decision contradicts it.
+
+        Neighbours are tried when it does. Returns False, and changes nothing, when none fits.
+        """
+        key, _, low, high = self.range_of(terms)
+        tried = [target]
+        for distance in range(1, 9):
+            tried += [target + distance, target - distance]
+        for value in tried:
+            if not low <= value <= high or value in self.excluded.get(key, ()):
+                continue
+            if self._try(terms, key, value):
+                self.learned[key] = value
+                return True
+        self.learned[key] = target
+        return False
+
+    def _try(self, terms: Terms, key: Key, value: int) -> bool:
+        saved_bounds = dict(self.bounds)
+        saved_values = [(atom, atom.value) for atom in self.atoms.values()]
+        self.bounds[key] = (value, value)
+        self._fix_single(terms, value)
+        for decision in self.decisions:
+            left, offset = self.reduce(decision.terms, decision.offset)
+            if left:
+                continue
+            assert isinstance(offset, int)
+            actual = offset < 0 if decision.less else offset == 0
+            if actual != decision.outcome:
+                self.bounds = saved_bounds
+                for atom, old in saved_values:
+                    atom.value = old
+                return False
+        return True
+
+    def _fix_single(self, terms: Terms, value: int) -> None:
+        if len(terms) != 1:
+            return
+        atom = terms[0][0]
+        if atom.value is not None:
+            return
+        if atom.evaluate is not None:
+            self._invert(atom, value, 0)
+        if atom.value is None:
+            atom.value = value
+
+    def _invert(self, atom: Atom, value: int, depth: int) -> None:
+        """Choose a value for the one unknown that *atom* is a growing function of."""
+        if depth > 4 or atom.evaluate is None:
+            return
+        leaf = self._single_unknown(atom)
+        if leaf is None or leaf is atom:
+            return
+        low, high = max(leaf.low, -(1 << 31)), min(leaf.high, 1 << 31)
+        bound = self.bounds.get(canonical(((leaf, 1),))[0])
+        if bound is not None:
+            low, high = max(low, bound[0]), min(high, bound[1])
+        family = self._family(atom)
+
+        def at(guess: int) -> int | None:
+            for member in family:
+                member.value = None
+            leaf.value = guess
+            result = self.value_of(atom)
+            for member in family:
+                member.value = None
+            leaf.value = None
+            return result
+
+        while low < high:
+            middle = (low + high) // 2
+            result = at(middle)
+            if result is None:
+                return
+            if result < value:
+                low = middle + 1
+            else:
+                high = middle
+        if at(low) == value:
+            leaf.value = low
+
+    def _family(self, atom: Atom) -> list[Atom]:
+        family = []
+        stack = [atom]
+        seen = set()
+        while stack:
+            node = stack.pop()
+            if node.id in seen or node.evaluate is None:
+                continue
+            seen.add(node.id)
+            family.append(node)
+            for argument in node.arguments:
+                if isinstance(argument, Linear):
+                    stack.extend(a for a, _ in argument.terms)
+        return family
+
+    def _single_unknown(self, atom: Atom) -> Atom | None:
+        leaves: set[Atom] = set()
+        stack = [atom]
+        seen = set()
+        while stack:
+            node = stack.pop()
+            if node.id in seen:
+                continue
+            seen.add(node.id)
+            if node.evaluate is None:
+                if node.value is None:
+                    leaves.add(node)
+            else:
+                for argument in node.arguments:
+                    if isinstance(argument, Linear):
+                        stack.extend(a for a, _ in argument.terms)
+        return leaves.pop() if len(leaves) == 1 else None
+
+
+def canonical(terms: Terms) -> tuple[Key, int, Terms]:
+    """Return a key, the factor g and the unit terms with ``terms == g * unit``."""
+    if len(terms) == 1:
+        atom, k = terms[0]
+        return (atom.key, 1), k, ((atom, 1),)
+    g = 0
+    for _, k in terms:
+        g = gcd(g, k)
+    if terms[0][1] < 0:
+        g = -g
+    unit = tuple((atom, k // g) for atom, k in terms)
+    return tuple((atom.key, k) for atom, k in unit), g, unit

@@ -1,0 +1,138 @@
+"""Warps and fibers: lanes that run together, their registers, and how they part and rejoin."""
+
+from ptxlint.engine.clocks import Clock
+from ptxlint.engine.events import Actor
+from ptxlint.engine.program import Code
+from ptxlint.engine.values import FULL, LANES, Value, lane_of, settle
+
+
+class Warp:
+    """One warp: its index, the lanes that exist, its local memory."""
+
+    __slots__ = ("alive", "executions", "index", "local", "mask", "parameters", "unsynced")
+
+    def __init__(self, index: int, mask: int) -> None:
+        self.index = index
+        self.mask = mask
+        self.alive = mask
+        self.local: dict[int, tuple[Value, int]] = {}
+        self.parameters: dict[object, tuple[Value, int]] = {}
+        self.executions: dict[object, int] = {}
+
+
+class Frame:
+    """Where a call returns to."""
+
+    __slots__ = ("at", "block", "code", "regs", "returns", "rpc")
+
+    def __init__(
+        self, code: Code, block: int, at: int, regs: list[Value], rpc: int, returns: tuple[object, ...]
+    ) -> None:
+        self.code = code
+        self.block = block
+        self.at = at
+        self.regs = regs
+        self.rpc = rpc
+        self.returns = returns
+
+
+class Fiber:
+    """Lanes *mask* of a warp that run together: a thread of the happens-before relation.
+
+    A divergent branch suspends a fiber and makes one child a side; when all children have reached
+    the join block the fiber goes on there, knowing what they know.
+    """
+
+    __slots__ = (
+        "actor",
+        "at",
+        "block",
+        "blocked",
+        "children",
+        "clock",
+        "code",
+        "component",
+        "done",
+        "frames",
+        "join",
+        "lanes",
+        "last_join",
+        "loops",
+        "mask",
+        "parent",
+        "pending",
+        "regs",
+        "warp",
+    )
+
+    def __init__(
+        self,
+        warp: Warp,
+        mask: int,
+        code: Code,
+        regs: list[Value],
+        clock: Clock,
+        component: int,
+        parent: "Fiber | None",
+    ) -> None:
+        self.warp = warp
+        self.mask = mask
+        self.lanes = tuple(i for i in range(LANES) if mask >> i & 1)
+        self.code = code
+        self.regs = regs
+        self.clock = clock
+        self.component = component
+        self.parent = parent
+        self.block = 0
+        self.at = 0
+        self.join = -1
+        self.children: list[Fiber] = []
+        self.pending = 0
+        self.blocked: tuple[object, ...] | None = None
+        self.done = False
+        self.frames: list[Frame] = []
+        self.loops: dict[tuple[int, int], int] = {}
+        self.actor = Actor(warp.index, mask)
+
+    @property
+    def time(self) -> int:
+        """The fiber's own time."""
+        return self.clock.seen[self.component]
+
+    def tick(self) -> None:
+        """Start a new moment: what happens from now on is not covered by what was published."""
+        self.clock.seen[self.component] += 1
+
+
+def narrow(regs: list[Value], mask: int) -> list[Value]:
+    """Return *regs* for lanes *mask*: one value a register when a single lane is left."""
+    if mask & (mask - 1):
+        return regs.copy()
+    lane = mask.bit_length() - 1
+    return [value if value.__class__ is int else lane_of(value, lane) for value in regs]
+
+
+def merge(a: Value, mask_a: int, b: Value, mask_b: int) -> Value:
+    """Return the value that is *a* in lanes *mask_a* and *b* in lanes *mask_b*."""
+    if a is b or (a.__class__ is int and b.__class__ is int and a == b):
+        return a
+    if not mask_a:
+        return b
+    if not mask_b:
+        return a
+    lanes = []
+    either = mask_a | mask_b
+    first = None
+    for lane in range(LANES):
+        if mask_b >> lane & 1:
+            picked = lane_of(b, lane)
+        else:
+            picked = lane_of(a, lane)
+        if first is None and either >> lane & 1:
+            first = picked
+        lanes.append(picked)
+    if either != FULL:
+        # Lanes that take no part hold anything: let them agree.
+        assert first is not None
+        lanes = [v if either >> i & 1 else first for i, v in enumerate(lanes)]
+    return settle(lanes)

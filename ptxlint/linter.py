@@ -1,0 +1,231 @@
+"""The whole pipeline on one page: text → syntax → effects → runs → conflicts → findings."""
+
+import hashlib
+from dataclasses import dataclass, replace
+
+from ptxlint.checks import ALL_CHECKS
+from ptxlint.checks.base import Context, Draft
+from ptxlint.coverage import coverage_of, incomplete_notes
+from ptxlint.engine.events import Conflict, Family, Gap
+from ptxlint.engine.run import MAX_STEPS, Analysis, analyse, prepare
+from ptxlint.ptx.parser import parse
+from ptxlint.ptx.syntax import Function, Module
+from ptxlint.report.finding import (
+    Confidence,
+    Coverage,
+    FileReport,
+    Finding,
+    KernelReport,
+    Severity,
+    Site,
+    Step,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a caller may choose. Codes are matched by prefix; shapes are (x, y, z)."""
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    strict: bool = False
+    block: tuple[int, int, int] | None = None
+    cluster: tuple[int, int, int] | None = None
+    max_steps: int | None = None
+
+
+def check_text(text: str, path: str, options: Options) -> FileReport:
+    """Check one PTX text. Syntax errors become problems (PTX999) and an error text; nothing is raised."""
+    module = parse(text, path)
+    report = FileReport(path, text=text)
+    for problem in module.problems:
+        site = Site(problem.position.line, problem.position.column)
+        expected = f"; expected {', '.join(problem.expected)}" if problem.expected else ""
+        report.problems.append(
+            Finding(
+                "PTX999",
+                "syntax-error",
+                None,
+                Severity.ERROR,
+                Confidence.HIGH,
+                problem.message + expected,
+                site,
+            )
+        )
+    if report.problems:
+        first = report.problems[0]
+        report.error = f"line {first.site.line}, column {first.site.column}: {first.message}"
+    for function in module.functions:
+        if function.is_entry and not function.is_declaration:
+            report.kernels.append(check_kernel(module, function, options))
+    return report
+
+
+def check_kernel(module: Module, function: Function, options: Options) -> KernelReport:
+    """Check one kernel of a parsed module."""
+    analysis = prepare(module, function, options.block, options.cluster)
+    analyse(analysis, options.max_steps or MAX_STEPS)
+    coverage = coverage_of(analysis)
+    findings = findings_of(analysis)
+    findings += limits(analysis, coverage)
+    if options.strict:
+        findings = [
+            f.with_severity(Severity.ERROR) if f.code in ("PTX990", "PTX991") else f for f in findings
+        ]
+    findings = [f for f in findings if selected(f.code, options)]
+    findings.sort(key=lambda f: (f.site.line, f.site.column, f.code))
+    target = module.targets[0] if module.targets else ""
+    return KernelReport(function.name, target, coverage, findings)
+
+
+def selected(code: str, options: Options) -> bool:
+    """Return whether findings of *code* are wanted; the longest matching prefix decides."""
+    chosen = max((len(p) for p in options.select if code.startswith(p)), default=-1 if options.select else 0)
+    dropped = max((len(p) for p in options.ignore if code.startswith(p)), default=-1)
+    return chosen >= 0 and chosen > dropped if dropped >= 0 else chosen >= 0
+
+
+def findings_of(analysis: Analysis) -> list[Finding]:
+    """Let the checks claim the conflicts, look for what they look for, and fold copies."""
+    context = Context(analysis)
+    drafts: list[Draft] = []
+    for conflict in without_echoes(analysis.conflicts):
+        for check in ALL_CHECKS:
+            verdict = check.claim(conflict, context)
+            if verdict is not None:
+                drafts.append(check.draft(conflict, verdict, context))
+                break
+    for check in ALL_CHECKS:
+        drafts.extend(check.run(context))
+    return [
+        replace(finding, fingerprint=fingerprint)
+        for finding, fingerprint in fingerprints(fold(drafts, context), analysis.function.name)
+    ]
+
+
+def without_echoes(conflicts: list[Conflict]) -> list[Conflict]:
+    """Drop conflicts that only repeat another one's cause.
+
+    A load whose destination somebody uses without waiting is not complete for its issuer either, so
+    that the refill of the stage conflicts too; a refill that comes too early conflicts with the load
+    before it and with each reader. The conflict with a reader tells more.
+    """
+    loads = (Family.BULK_LOAD, Family.CANCEL)
+    used_early = {
+        c.first.event.instruction.index
+        for c in conflicts
+        if c.gap is Gap.COMPLETION and c.first.family in loads and c.second.family not in loads
+    }
+    refilled_early = {
+        c.second.event.instruction.index
+        for c in conflicts
+        if c.gap is Gap.ORDER and c.second.family in loads
+    }
+    pending_source = {
+        c.second.event.instruction.index
+        for c in conflicts
+        if c.gap is Gap.COMPLETION and c.second.family in loads and not c.first.write
+    }
+    kept = []
+    for c in conflicts:
+        if c.gap is Gap.COMPLETION and c.first.family in loads and c.second.family in loads:
+            if c.first.event.instruction.index in used_early:
+                continue
+            if c.second.event.instruction.index in refilled_early | pending_source:
+                continue
+        kept.append(c)
+    return kept
+
+
+def fold(drafts: list[Draft], context: Context) -> list[Draft]:
+    """Make one finding of the copies of a hazard: the same rule at the same source statement."""
+    best: dict[tuple[object, ...], Draft] = {}
+    for draft in drafts:
+        found = best.get(draft.fold)
+        if found is None:
+            best[draft.fold] = draft
+            continue
+        total = found.count + draft.count
+        better = draft if _rank(draft) > _rank(found) else found
+        better.count = total
+        best[draft.fold] = better
+    del context
+    return list(best.values())
+
+
+def _rank(draft: Draft) -> tuple[int, int]:
+    confidence = ("low", "medium", "high").index(draft.finding.confidence.value)
+    return confidence, -draft.finding.site.line
+
+
+def fingerprints(drafts: list[Draft], kernel: str) -> list[tuple[Finding, str]]:
+    """Give each finding an identity that survives moved lines and renumbered registers."""
+    seen: dict[str, int] = {}
+    result = []
+    for draft in sorted(drafts, key=lambda d: (d.finding.site.line, d.finding.site.column, d.finding.code)):
+        finding = replace(draft.finding, count=draft.count)
+        parts = [finding.code, finding.cause or "", kernel]
+        if draft.conflict is not None:
+            parts += [
+                draft.conflict.first.event.instruction.opcode,
+                draft.conflict.second.event.instruction.opcode,
+            ]
+        text = "\0".join(parts)
+        number = seen[text] = seen.get(text, 0) + 1
+        digest = hashlib.sha256(f"{text}\0{number}".encode()).hexdigest()[:16]
+        result.append((finding, digest))
+    return result
+
+
+def limits(analysis: Analysis, coverage: Coverage) -> list[Finding]:
+    """Report what was not analysed (PTX990) and what the tables do not know (PTX991)."""
+    context = Context(analysis)
+    found: list[Finding] = []
+    for code in analysis.codes:
+        seen: set[str] = set()
+        for instruction, what in code.unknown:
+            if what in seen:
+                continue
+            seen.add(what)
+            position = analysis.module.position(instruction)
+            site = Site(position.line, position.column, analysis.module.source_chain(instruction))
+            found.append(
+                Finding(
+                    "PTX991",
+                    "unknown-instruction",
+                    None,
+                    Severity.NOTE,
+                    Confidence.HIGH,
+                    f"{instruction.opcode}: {what}",
+                    site,
+                    (),
+                )
+            )
+    notes = incomplete_notes(analysis, coverage)
+    if notes:
+        position = analysis.module.source.position(analysis.function.offset)
+        steps = tuple(
+            Step("ptxlint", context.site(event) if event else Site(position.line, position.column), note)
+            for note, event in notes
+        )
+        found.append(
+            Finding(
+                "PTX990",
+                "analysis-incomplete",
+                None,
+                Severity.NOTE,
+                Confidence.HIGH,
+                "not everything was analysed: " + "; ".join(note for note, _ in notes),
+                Site(position.line, position.column),
+                steps,
+            )
+        )
+    return found
+
+
+def dump_text(text: str, path: str, options: Options, stage: str, kernel: str | None) -> str:
+    """Return what *stage* (effects, cfg, events) made of the kernels in *text*."""
+    from ptxlint.dump import dump
+
+    module = parse(text, path)
+    return dump(module, options.block, options.cluster, stage, kernel)

@@ -1,0 +1,43 @@
+"""Make text from a file fit to print: no control characters, tabs as blanks."""
+
+import re
+
+TAB = 4
+
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0a-\x1f\x7f-\x9f"  # C0 but for the tab, DEL, C1
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # what turns the direction of writing
+    "\u2028\u2029\ufeff\ud800-\udfff]"
+)
+
+
+def printable(text: str) -> str:
+    """Return *text* with control characters spelled out, as hexadecimal escapes, and tabs as one blank."""
+    return _UNSAFE.sub(lambda match: _spell(match.group()), text).replace("\t", " ")
+
+
+def printable_lines(text: str) -> list[str]:
+    """Return the lines of *text*, each printable; none when it is empty."""
+    return [expand(line)[0].rstrip() for line in text.splitlines()]
+
+
+def expand(line: str) -> tuple[str, list[int]]:
+    """Return a source line with tabs as blanks, and the printed place of each of its characters.
+
+    The list has one entry more than *line*: the place after its end.
+    """
+    parts: list[str] = []
+    places: list[int] = []
+    width = 0
+    for character in line:
+        places.append(width)
+        shown = " " * (TAB - width % TAB) if character == "\t" else printable(character)
+        parts.append(shown)
+        width += len(shown)
+    places.append(width)
+    return "".join(parts), places
+
+
+def _spell(character: str) -> str:
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

@@ -1,0 +1,52 @@
+"""The figures of a whole run: files, kernels, findings by severity, what was not analysed."""
+
+from dataclasses import dataclass
+
+from ptxlint.report.finding import Report, Severity
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Counts of a run; *incomplete* are kernels, *failed* are files that could not be checked."""
+
+    files: int
+    kernels: int
+    errors: int
+    warnings: int
+    notes: int
+    incomplete: int
+    failed: int
+
+    @classmethod
+    def of(cls, report: Report) -> "Summary":
+        """Return the counts of *report*."""
+        severities = [finding.severity for finding in report.findings()]
+        kernels = [kernel for file in report.files for kernel in file.kernels]
+        return cls(
+            files=len(report.files),
+            kernels=len(kernels),
+            errors=severities.count(Severity.ERROR),
+            warnings=severities.count(Severity.WARNING),
+            notes=severities.count(Severity.NOTE),
+            incomplete=sum(not kernel.coverage.complete for kernel in kernels),
+            failed=sum(file.error is not None or bool(file.problems) for file in report.files),
+        )
+
+    def __str__(self) -> str:
+        found = [
+            plural(count, word)
+            for count, word in ((self.errors, "error"), (self.warnings, "warning"), (self.notes, "note"))
+            if count
+        ]
+        text = f"{', '.join(found) or 'no findings'} in {plural(self.kernels, 'kernel')}"
+        text += f" of {plural(self.files, 'file')}"
+        if self.incomplete:
+            text += f"; {plural(self.incomplete, 'kernel')} not analysed completely"
+        if self.failed:
+            text += f"; {plural(self.failed, 'file')} not checked completely"
+        return text
+
+
+def plural(count: int, word: str) -> str:
+    """Return ``1 file``, ``2 files``."""
+    return f"{count} {word}{'' if count == 1 else 's'}"
