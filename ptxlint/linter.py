@@ -95,6 +95,7 @@ def findings_of(analysis: Analysis) -> list[Finding]:
             if verdict is not None:
                 drafts.append(check.draft(conflict, verdict, context))
                 break
+    drafts = without_consequences(drafts)
     for check in ALL_CHECKS:
         drafts.extend(check.run(context))
     return [
@@ -135,6 +136,29 @@ def without_echoes(conflicts: list[Conflict]) -> list[Conflict]:
                 continue
         kept.append(c)
     return kept
+
+
+def without_consequences(drafts: list[Draft]) -> list[Draft]:
+    """Drop findings about two instructions that a finding about the same two explains.
+
+    A thread that uses a stage without waiting, or after it gave the stage back, is not ordered before
+    the next refill either; lanes that are not ordered at all are not joined either.
+    """
+
+    def pair(draft: Draft) -> frozenset[int]:
+        assert draft.conflict is not None
+        return frozenset(
+            (draft.conflict.first.event.instruction.index, draft.conflict.second.event.instruction.index)
+        )
+
+    explained = {pair(d) for d in drafts if d.finding.code in ("PTX301", "PTX303", "PTX304", "PTX306")}
+    stronger = {d.fold[1] for d in drafts if d.finding.code != "PTX309"}
+    return [
+        d
+        for d in drafts
+        if not (d.finding.code == "PTX302" and pair(d) in explained)
+        and not (d.finding.code == "PTX309" and d.fold[1] in stronger)
+    ]
 
 
 def fold(drafts: list[Draft], context: Context) -> list[Draft]:

@@ -25,7 +25,9 @@ from ptxlint.engine.sync_handlers import (
     mbarrier_wait,
     popcount,
     proxy_fence,
+    renew,
     scalar,
+    settle_phase,
     targets,
     warp_barrier,
 )
@@ -149,8 +151,6 @@ def bulk_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
                 barrier.unknown_bytes = True
             else:
                 barrier.copied += size * (popcount(mask) if len(points) == 1 else len(points))
-            if barrier.ready() and barrier.balanced():
-                machine.complete(barrier)
     if out_of:
         points = concrete(machine, machine.address(fiber, event.b.source), mask)
         if points is None:
@@ -265,8 +265,7 @@ def cp_async_arrive(machine: Machine, fiber: Fiber, event: Event, mask: int) -> 
         if effect.no_increment:
             barrier.pending -= popcount(lanes)
             barrier.arrivals += popcount(lanes)
-            if barrier.ready() and barrier.balanced():
-                machine.complete(barrier)
+            settle_phase(machine, barrier)
     return False
 
 
@@ -371,12 +370,12 @@ def tensor_commit(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bo
         component = tensor_component(machine, fiber)
         if component in machine.tcgen05:
             clock.seen[component] = machine.tcgen05[component]
+        renew(machine, barrier)
         barrier.gathered.join(clock)
         barrier.pending -= 1
         barrier.arrivals += 1
         machine.log(fiber, event, lanes, number=address)
-        if barrier.ready() and barrier.balanced():
-            machine.complete(barrier)
+        settle_phase(machine, barrier)
     return False
 
 
@@ -409,8 +408,6 @@ def launch_cancel(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bo
     perform(machine, fiber, access)
     machine.forget_values(address, address + 16)
     machine.log(fiber, event, mask)
-    if barrier.ready() and barrier.balanced():
-        machine.complete(barrier)
     return False
 
 
@@ -425,8 +422,7 @@ def store_async(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool
         barrier.peer = True
         barrier.copied += effect.size * popcount(lanes)
         barrier.copies.append((event, -1, None, effect.size))
-        if barrier.ready() and barrier.balanced():
-            machine.complete(barrier)
+        settle_phase(machine, barrier)
     machine.log(fiber, event, mask)
     return False
 

@@ -775,16 +775,16 @@ class Machine:
             on_it = [e for e in waits if e.number == barrier.address]
             facts["waited_since"] = any(e.sequence > first.sequence for e in on_it)
             facts["observed_at"] = barrier.observers.get(other.component, (0, None))[1]
-        last = waits[-1] if waits else None
+        last = max((e.sequence for e in waits), default=-1)
+        clock = conflict.seen if other is first else first.issue
         arrivals = [
             e
             for e in self.logs.get(other.actor.warp, ())
             if e.event.kind == "MbarrierArrive"
-            and (last is None or e.sequence > last.sequence)
-            and e.sequence <= other.sequence
-            and e.component == other.component
+            and last < e.sequence <= other.sequence
+            and clock.get(e.component, -1) >= e.time
         ]
-        facts["released_before"] = arrivals[-1] if arrivals and arrivals[-1].time <= known else None
+        facts["released_before"] = arrivals[-1] if arrivals else None
 
     def _tracking(self, access: Access) -> Mbarrier | None:
         if access.completion is None:

@@ -75,7 +75,7 @@ class Oracle:
         self.wishes[id(code)] = wishes(code)
         inner: dict[int, bool] = {}
         with_events = [
-            loop for loop in code.loops if any(code.weight.get(b, 0) and _has_events(code, b) for b in loop.blocks)
+            loop for loop in code.loops if any(_has_events(code, b) for b in loop.blocks)
         ]
         for loop in code.loops:
             inner[loop.header] = not any(
@@ -286,7 +286,8 @@ def _has_events(code: Code, block: int) -> bool:
     from ptxlint.engine.program import MEMORY_EVENTS, Event
 
     return any(
-        isinstance(item, Event) and isinstance(item.effect, MEMORY_EVENTS) for item in code.blocks[block].items
+        isinstance(item, Event) and isinstance(item.effect, MEMORY_EVENTS) and not item.spin
+        for item in code.blocks[block].items
     )
 
 

@@ -61,8 +61,19 @@ def mbarrier_invalidate(machine: Machine, fiber: Fiber, event: Event, mask: int)
     return False
 
 
-def _settle(machine: Machine, barrier: Mbarrier) -> None:
-    if barrier.ready() and barrier.balanced():
+def settle_phase(machine: Machine, barrier: Mbarrier) -> None:
+    """End the phase of *barrier* if only arrivals were missing.
+
+    A phase that tracks copies ends as late as possible, when somebody waits for it or uses the barrier
+    for the next phase: until then a wait on the parity before it succeeds.
+    """
+    if barrier.ready() and not barrier.copies and barrier.balanced():
+        machine.complete(barrier)
+
+
+def renew(machine: Machine, barrier: Mbarrier) -> None:
+    """End a phase whose arrivals are all there before something counts towards the next."""
+    if barrier.known and barrier.initialised and barrier.expected and barrier.pending <= 0 and barrier.copies:
         machine.complete(barrier)
 
 
@@ -81,6 +92,7 @@ def mbarrier_arrive(machine: Machine, fiber: Fiber, event: Event, mask: int) -> 
         arrivals = (count if isinstance(count, int) else 1) * popcount(lanes)
         remote = peer_of(address) != 0
         barrier = machine.mbarrier(address & 0xFFFFFF)
+        renew(machine, barrier)
         if event.b.dst is not None:
             machine.write(fiber, event.b.dst, barrier.phase, lanes)
         if event.b.expect is not None and not remote:
@@ -91,14 +103,14 @@ def mbarrier_arrive(machine: Machine, fiber: Fiber, event: Event, mask: int) -> 
             barrier.peer = True
             barrier.pending -= arrivals
             barrier.arrivals += arrivals
-            _settle(machine, barrier)
+            settle_phase(machine, barrier)
             continue
         barrier.gathered.join(machine.publish(fiber, lanes))
         barrier.pending -= arrivals
         barrier.arrivals += arrivals
         if effect.drop:
             barrier.expected -= arrivals
-        _settle(machine, barrier)
+        settle_phase(machine, barrier)
     return False
 
 
@@ -116,6 +128,7 @@ def mbarrier_expect(machine: Machine, fiber: Fiber, event: Event, mask: int) -> 
     found = targets(machine, fiber, event, mask, event.b.address)
     for address, lanes in found or ():
         if not peer_of(address):
+            renew(machine, machine.mbarrier(address))
             _expect(machine, fiber, machine.mbarrier(address), event.b.bytes, lanes)
     return False
 
@@ -130,7 +143,7 @@ def mbarrier_complete(machine: Machine, fiber: Fiber, event: Event, mask: int) -
             barrier.copied += amount * popcount(lanes)
         else:
             barrier.unknown_bytes = True
-        _settle(machine, barrier)
+        settle_phase(machine, barrier)
     return False
 
 

@@ -196,8 +196,7 @@ class Unknowns:
         found = self.atoms.get(key)
         if found is None:
             found = self.atoms[key] = Atom(len(self.atoms), key, low, high)
-            if key in self.preset:
-                found.value = self.preset[key]
+            found.value = self.preset.get((key, 1))
         return Linear(((found, 1),), 0)
 
     def function(
@@ -213,8 +212,7 @@ class Unknowns:
             found = self.atoms[key] = Atom(len(self.atoms), key, low, high)
             found.evaluate = evaluate
             found.arguments = arguments
-            if key in self.preset:
-                found.value = self.preset[key]
+            found.value = self.preset.get((key, 1))
         return found.value if found.value is not None else Linear(((found, 1),), 0)
 
     def value_of(self, atom: Atom) -> int | None:
@@ -261,6 +259,8 @@ class Unknowns:
         low = sum(k * (atom.low if k > 0 else atom.high) for atom, k in unit)
         high = sum(k * (atom.high if k > 0 else atom.low) for atom, k in unit)
         bound = self.bounds.get(key)
+        if bound is None and key in self.preset:
+            bound = self.bounds[key] = (self.preset[key], self.preset[key])
         if bound is not None:
             low, high = max(low, bound[0]), min(high, bound[1])
         return key, g, low, high
@@ -312,9 +312,23 @@ class Unknowns:
     def fix(self, terms: Terms, target: int) -> bool:
         """Make the canonical combination of *terms* equal *target* if no decision contradicts it.
 
-        Neighbours are tried when it does. Returns False, and changes nothing, when none fits.
+        When the combination is a function of one unknown, that unknown is chosen. Neighbours are tried
+        when a decision contradicts. Returns False, and changes nothing, when none fits.
         """
         key, _, low, high = self.range_of(terms)
+        unit = canonical(terms)[2]
+        if any(atom.evaluate is not None for atom, _ in unit):
+            leaves = self._leaves(unit)
+            free = self._free_leaf(leaves)
+            if free is not None:
+                others = [leaf for leaf in leaves if leaf is not free]
+                for value in self._candidates(unit, free, others, target):
+                    choice = {leaf: max(leaf.low, 0) for leaf in others}
+                    choice[free] = value
+                    if self._try_values(choice):
+                        for leaf, chosen in choice.items():
+                            self.learned[canonical(((leaf, 1),))[0]] = chosen
+                        return True
         tried = [target]
         for distance in range(1, 9):
             tried += [target + distance, target - distance]
@@ -327,11 +341,116 @@ class Unknowns:
         self.learned[key] = target
         return False
 
-    def _try(self, terms: Terms, key: Key, value: int) -> bool:
-        saved_bounds = dict(self.bounds)
+    def _leaves(self, terms: Terms) -> list[Atom]:
+        leaves: dict[int, Atom] = {}
+        stack = [atom for atom, _ in terms]
+        seen = set()
+        while stack:
+            node = stack.pop()
+            if node.id in seen:
+                continue
+            seen.add(node.id)
+            if node.evaluate is None:
+                if node.value is None:
+                    leaves[node.id] = node
+            else:
+                for argument in node.arguments:
+                    if isinstance(argument, Linear):
+                        stack.extend(a for a, _ in argument.terms)
+        return [leaves[i] for i in sorted(leaves)]
+
+    @staticmethod
+    def _free_leaf(leaves: list[Atom]) -> Atom | None:
+        """The unknown to solve for: not the CTA's index, if there is another."""
+        rest = [leaf for leaf in leaves if leaf.key[0] != "ctaid"]
+        if len(rest) == 1 or (rest and len(leaves) <= 3):
+            return rest[0]
+        return leaves[0] if len(leaves) == 1 else None
+
+    def _evaluate(self, terms: Terms, choice: "dict[Atom, int]") -> int | None:
+        """The value of *terms* under *choice*, without keeping anything."""
+        memo: dict[int, int | None] = {}
+
+        def value(atom: Atom) -> int | None:
+            if atom in choice:
+                return choice[atom]
+            if atom.value is not None:
+                return atom.value
+            if atom.evaluate is None:
+                return None
+            if atom.id not in memo:
+                known = []
+                for argument in atom.arguments:
+                    if not isinstance(argument, Linear):
+                        known.append(argument)
+                        continue
+                    total = argument.offset
+                    for inner, k in argument.terms:
+                        v = value(inner)
+                        if v is None:
+                            memo[atom.id] = None
+                            return None
+                        total += k * v  # type: ignore[operator]
+                    known.append(total)  # type: ignore[arg-type]
+                memo[atom.id] = atom.evaluate(*known)
+            return memo[atom.id]
+
+        total = 0
+        for atom, k in terms:
+            v = value(atom)
+            if v is None:
+                return None
+            total += k * v
+        return total
+
+    def _candidates(self, unit: Terms, free: Atom, others: list[Atom], target: int) -> list[int]:
+        """Values of *free* near which the combination reaches *target*, if it grows with *free*."""
+        choice = {leaf: max(leaf.low, 0) for leaf in others}
+        bound = self.bounds.get(canonical(((free, 1),))[0], (free.low, free.high))
+        low, high = max(bound[0], -(1 << 31)), min(bound[1], 1 << 31)
+        choice[free] = high
+        top = self._evaluate(unit, choice)
+        choice[free] = low
+        bottom = self._evaluate(unit, choice)
+        if top is None or bottom is None:
+            return []
+        falling = top < bottom
+        while low < high:
+            middle = (low + high) // 2
+            choice[free] = middle
+            reached = self._evaluate(unit, choice)
+            if reached is None:
+                return []
+            if (reached > target) if falling else (reached < target):
+                low = middle + 1
+            else:
+                high = middle
+        found = []
+        for distance in (0, 1, -1, 2, -2, 3, -3, 4, -4, 8, -8, 16, 32, 64):
+            value = low + distance
+            if not bound[0] <= value <= bound[1]:
+                continue
+            choice[free] = value
+            if self._evaluate(unit, choice) == target:
+                found.append(value)
+        if not found:
+            choice[free] = low
+            reached = self._evaluate(unit, choice)
+            if reached is not None and abs(reached - target) <= 8:
+                found.append(low)
+        return found
+
+    def _try_values(self, choice: "dict[Atom, int]") -> bool:
         saved_values = [(atom, atom.value) for atom in self.atoms.values()]
-        self.bounds[key] = (value, value)
-        self._fix_single(terms, value)
+        for atom, value in choice.items():
+            atom.value = value
+        if self._contradicted():
+            for atom, old in saved_values:
+                atom.value = old
+            return False
+        return True
+
+    def _contradicted(self) -> bool:
         for decision in self.decisions:
             left, offset = self.reduce(decision.terms, decision.offset)
             if left:
@@ -339,10 +458,19 @@ class Unknowns:
             assert isinstance(offset, int)
             actual = offset < 0 if decision.less else offset == 0
             if actual != decision.outcome:
-                self.bounds = saved_bounds
-                for atom, old in saved_values:
-                    atom.value = old
-                return False
+                return True
+        return False
+
+    def _try(self, terms: Terms, key: Key, value: int) -> bool:
+        saved_bounds = dict(self.bounds)
+        saved_values = [(atom, atom.value) for atom in self.atoms.values()]
+        self.bounds[key] = (value, value)
+        self._fix_single(terms, value)
+        if self._contradicted():
+            self.bounds = saved_bounds
+            for atom, old in saved_values:
+                atom.value = old
+            return False
         return True
 
     def _fix_single(self, terms: Terms, value: int) -> None:
