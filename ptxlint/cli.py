@@ -4,7 +4,9 @@ Exit status: 0 nothing to report, 1 findings, 2 bad usage, an input that cannot 
 an internal error.
 """
 
+import contextlib
 import io
+import os
 import sys
 import traceback
 from collections.abc import Callable, Iterable
@@ -32,52 +34,55 @@ INTERRUPTED = 130
 _OWN_CODES = ("PTX990", "PTX991", "PTX999")
 
 
-class Shape(click.ParamType[tuple[int, int, int]]):
-    """``X[,Y,Z]``: up to three positive numbers, 1 where absent, with limits for each and the product."""
+Triple = tuple[int, int, int]
 
-    name = "X[,Y[,Z]]"
 
-    def __init__(self, limits: tuple[int, int, int], most: int, what: str) -> None:
-        self.limits = limits
-        self.most = most
-        self.what = what
+def shape(
+    limits: Triple, most: int, what: str
+) -> Callable[[click.Context, click.Parameter, str | None], Triple | None]:
+    """Return a callback that reads ``X[,Y[,Z]]``: positive numbers, 1 where absent, within the limits."""
 
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[int, int, int]:
-        parts = str(value).split(",")
-        if not 1 <= len(parts) <= 3 or not all(part.strip().isdecimal() for part in parts):
-            self.fail(f"{value!r} is not of the form X[,Y[,Z]]", param, ctx)
+    def convert(ctx: click.Context, parameter: click.Parameter, value: str | None) -> Triple | None:
+        if value is None:
+            return None
+        parts = value.split(",")
+        if len(parts) > 3 or not all(part.strip().isdecimal() for part in parts):
+            raise click.BadParameter(f"{value!r} is not of the form X[,Y[,Z]].")
         x, y, z = [int(part) for part in parts] + [1] * (3 - len(parts))
-        for number, limit in zip((x, y, z), self.limits, strict=True):
+        for number, limit in zip((x, y, z), limits, strict=True):
             if not 1 <= number <= limit:
-                self.fail(f"{number} is not between 1 and {limit}", param, ctx)
-        if x * y * z > self.most:
-            self.fail(f"{x * y * z} {self.what} are more than {self.most}", param, ctx)
+                raise click.BadParameter(f"{number} is not between 1 and {limit}.")
+        if x * y * z > most:
+            raise click.BadParameter(f"{x * y * z} {what} are more than {most}.")
         return x, y, z
 
+    return convert
 
-class Codes(click.ParamType[tuple[str, ...]]):
-    """A comma-separated list of codes or their beginnings: ``PTX101,PTX2``."""
 
-    name = "CODES"
+def code_prefixes(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Read codes or their beginnings, repeated or in comma lists: ``PTX101,PTX2``."""
+    prefixes: list[str] = []
+    for value in values:
+        parts = [part.strip().upper() for part in value.split(",")]
+        prefixes += [known_prefix(part) for part in parts if part]
+        if not any(parts):
+            raise click.BadParameter(f"{value!r} names no code.")
+    return tuple(prefixes)
 
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, ...]:
-        if isinstance(value, tuple):
-            return value
-        known = known_codes()
-        prefixes = tuple(part.strip().upper() for part in str(value).split(",") if part.strip())
-        if not prefixes:
-            self.fail("a code or the beginning of one is missing", param, ctx)
-        for prefix in prefixes:
-            if not any(code.startswith(prefix) for code in known):
-                families = {code[:length] for code in known for length in (3, 4, len(code))}
-                near = get_close_matches(prefix, sorted(families), n=1, cutoff=0.5)
-                hint = f"; did you mean {near[0]}?" if near else ""
-                self.fail(f"no rule's code begins with {prefix!r}{hint}", param, ctx)
-        return prefixes
+
+def known_prefix(prefix: str) -> str:
+    """Return *prefix* if a code begins with it.
+
+    Raises:
+        click.BadParameter: none does; the message names the nearest that would.
+    """
+    codes = known_codes()
+    if any(code.startswith(prefix) for code in codes):
+        return prefix
+    beginnings = sorted({code[:length] for code in codes for length in (4, len(code))})
+    near = get_close_matches(prefix, beginnings, n=1, cutoff=0.5)
+    hint = f"; did you mean {near[0]}?" if near else "."
+    raise click.BadParameter(f"no rule's code begins with {prefix!r}{hint}")
 
 
 def known_codes() -> tuple[str, ...]:
@@ -87,9 +92,18 @@ def known_codes() -> tuple[str, ...]:
     return tuple(sorted({*(check.code for check in ALL_CHECKS), *_OWN_CODES}))
 
 
-BLOCK = Shape((1024, 1024, 64), 1024, "threads")
-CLUSTER = Shape((16, 16, 16), 16, "CTAs")
-CODES = Codes()
+_block_option = click.option(
+    "--block",
+    metavar="X[,Y[,Z]]",
+    callback=shape((1024, 1024, 64), 1024, "threads"),
+    help="Threads a CTA, where the PTX does not say.",
+)
+_cluster_option = click.option(
+    "--cluster",
+    metavar="X[,Y[,Z]]",
+    callback=shape((16, 16, 16), 16, "CTAs"),
+    help="CTAs a cluster, where the PTX does not say.",
+)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -107,8 +121,16 @@ def cli() -> None:
     show_default=True,
     help="How to print findings.",
 )
-@click.option("--select", type=CODES, multiple=True, help="Report only these codes; beginnings count (PTX1).")
-@click.option("--ignore", type=CODES, multiple=True, help="Do not report these codes.")
+@click.option(
+    "--select",
+    metavar="CODES",
+    multiple=True,
+    callback=code_prefixes,
+    help="Report only these codes; beginnings count (PTX1).",
+)
+@click.option(
+    "--ignore", metavar="CODES", multiple=True, callback=code_prefixes, help="Do not report these codes."
+)
 @click.option(
     "--fail-on",
     type=click.Choice([severity.value for severity in Severity]),
@@ -117,24 +139,24 @@ def cli() -> None:
     help="The least severity that makes the exit status 1.",
 )
 @click.option("--strict", is_flag=True, help="What could not be analysed (PTX990, PTX991) is an error.")
-@click.option("--block", type=BLOCK, help="Threads a CTA, where the PTX does not say.")
-@click.option("--cluster", type=CLUSTER, help="CTAs a cluster, where the PTX does not say.")
+@_block_option
+@_cluster_option
 @click.pass_context
 def check(
     ctx: click.Context,
     files: tuple[str, ...],
     output_format: str,
-    select: tuple[tuple[str, ...], ...],
-    ignore: tuple[tuple[str, ...], ...],
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
     fail_on: str,
     strict: bool,
-    block: tuple[int, int, int] | None,
-    cluster: tuple[int, int, int] | None,
+    block: Triple | None,
+    cluster: Triple | None,
 ) -> None:
     """Check PTX files, folders of them, or standard input (-)."""
     from ptxlint.linter import Options
 
-    options = Options(_flat(select), _flat(ignore), strict, block, cluster)
+    options = Options(select, ignore, strict, block, cluster)
     report = Report([check_input(item, options) for item in read_inputs(files)])
     print_report(report, output_format)
     for file in report.files:
@@ -149,16 +171,16 @@ def check(
 @click.option("--cfg", "stage", flag_value="cfg", help="The basic blocks and their edges.")
 @click.option("--events", "stage", flag_value="events", help="What one run of the CTA does, in order.")
 @click.option("--kernel", metavar="NAME", help="Only this kernel.")
-@click.option("--block", type=BLOCK, help="Threads a CTA, where the PTX does not say.")
-@click.option("--cluster", type=CLUSTER, help="CTAs a cluster, where the PTX does not say.")
+@_block_option
+@_cluster_option
 @click.pass_context
 def dump(
     ctx: click.Context,
     file: str,
     stage: str | None,
     kernel: str | None,
-    block: tuple[int, int, int] | None,
-    cluster: tuple[int, int, int] | None,
+    block: Triple | None,
+    cluster: Triple | None,
 ) -> None:
     """Print what a stage of the analysis made of the kernels in a PTX file."""
     from ptxlint.linter import Options, dump_text
@@ -194,12 +216,18 @@ def check_input(item: Input, options: "Options") -> FileReport:
 def internal_error(error: Exception) -> str:
     """Return what to say about an exception that nothing expected."""
     frames = traceback.extract_tb(error.__traceback__)
-    place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    place = f" at {_module_path(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
     detail = f": {error}" if str(error) else ""
     return (
         f"internal error, a bug of ptxlint {ptxlint.__version__}: {type(error).__name__}{place}{detail}. "
         "Please report it with this line and the PTX"
     )
+
+
+def _module_path(filename: str) -> str:
+    path = Path(filename)
+    package = Path(ptxlint.__file__).parent
+    return path.relative_to(package).as_posix() if path.is_relative_to(package) else path.name
 
 
 def exit_status(report: Report, fail_on: Severity) -> int:
@@ -230,21 +258,30 @@ def _print_lines(lines: Iterable[str]) -> None:
         click.echo(line)
 
 
-def _flat(groups: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
-    return tuple(prefix for group in groups for prefix in group)
-
-
 def main() -> None:
     """Run the command line; the entry point of the ``ptxlint`` command."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a character gets its number
             stream.reconfigure(errors="backslashreplace")
-    run: Callable[..., object] = cli
+    sys.exit(run())
+
+
+def run() -> int:
+    """Run the command line and return its exit status; nothing is raised."""
     try:
-        status = run(prog_name="ptxlint", standalone_mode=False)
-    except click.Abort:
-        status = INTERRUPTED
+        status = cli(prog_name="ptxlint", standalone_mode=False)
+        sys.stdout.flush()
+        return status if isinstance(status, int) else 0
     except click.ClickException as error:
         error.show()
-        status = error.exit_code
-    sys.exit(status if isinstance(status, int) else 0)
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        return INTERRUPTED
+    except OSError as error:  # standard output is closed, or its disk is full
+        with contextlib.suppress(OSError):
+            click.echo(f"ptxlint: error: cannot write the report: {error.strerror}", err=True)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is buffered goes nowhere at exit
+        return FAILURE
+    except Exception as error:
+        click.echo(f"ptxlint: error: {printable(internal_error(error))}", err=True)
+        return FAILURE

@@ -55,7 +55,7 @@ def read_input(path: str) -> Input:
 
 
 def decode(data: bytes) -> str:
-    """Return *data* as text: UTF-8, with or without a byte order mark; line ends become ``\\n``.
+    """Return *data* as text: UTF-8, with or without a byte order mark; line ends become newlines.
 
     A zero byte at the end, as in texts that compilers hand over as C strings, is dropped.
 
