@@ -16,7 +16,10 @@ from ptxlint.report.finding import Confidence, Finding, Fix, Severity, Site, Ste
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Why a check claims a conflict: the cause, the message, the repair, an event that misleads."""
+    """Why a check claims a conflict: the cause, the message, the repair, an event that misleads.
+
+    ``conflict`` is given when the accesses are told in another order than they were run in.
+    """
 
     cause: str | None
     message: str
@@ -24,6 +27,7 @@ class Verdict:
     near_miss: tuple[LogEntry, str] | None = None
     severity: Severity | None = None
     confidence: Confidence | None = None
+    conflict: Conflict | None = None
 
 
 @dataclass(slots=True)
@@ -103,6 +107,7 @@ class Check:
 
     def draft(self, conflict: Conflict, verdict: Verdict, context: Context) -> Draft:
         """Turn a claimed conflict into a finding with its trace."""
+        conflict = verdict.conflict or conflict
         first, second = conflict.first, conflict.second
         primary = second
         steps = [

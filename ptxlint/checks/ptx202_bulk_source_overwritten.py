@@ -1,7 +1,7 @@
 """PTX202: a bulk store's source is overwritten with no wait of the issuer on the path."""
 
 from ptxlint.checks.base import Check, Context, Verdict
-from ptxlint.checks.bulk_groups import source_reuse
+from ptxlint.checks.bulk_groups import is_overwritten_before_issue, source_reuse, swapped
 from ptxlint.engine.events import Conflict
 from ptxlint.report.finding import Fix, Severity
 
@@ -15,6 +15,8 @@ class BulkSourceOverwritten(Check):
 
     def claim(self, conflict: Conflict, context: Context) -> Verdict | None:
         """Claim what is left of early reuse."""
+        if is_overwritten_before_issue(conflict):
+            conflict = swapped(conflict)
         reuse = source_reuse(conflict)
         if reuse is None:
             return None
@@ -31,7 +33,8 @@ class BulkSourceOverwritten(Check):
             )
             near = (reuse.own_waits[-1], "the issuer waits, but the writer is not told") if reuse.own_waits else None
             return Verdict(
-                "wait-not-published", f"{base}: the issuer's wait is not ordered before the write", fix, near
+                "wait-not-published", f"{base}: the issuer's wait is not ordered before the write", fix, near,
+                conflict=conflict,
             )
         fix = Fix(
             "let the issuing thread wait for its groups before the buffer is reused",

@@ -1,5 +1,7 @@
 """PTX302: a producer refills a stage with no wait that follows the consumers' last access."""
 
+from dataclasses import replace
+
 from ptxlint.checks.base import Check, Context, Verdict
 from ptxlint.checks.loads import Fault, hand_over
 from ptxlint.engine.events import Conflict, Family
@@ -35,4 +37,5 @@ class StageOverwrittenBeforeRelease(Check):
             "waitLoop: mbarrier.try_wait.parity.shared::cta.b64 p, [empty], parity;\n@!p bra waitLoop;",
             "while (!cuda::ptx::mbarrier_try_wait_parity(&empty[stage], phase ^ 1)) {}  // or __syncthreads()",
         )
-        return Verdict("no-release", message, fix)
+        told = conflict if load is second else replace(conflict, first=second, second=first)
+        return Verdict("no-release", message, fix, conflict=told)

@@ -1,5 +1,7 @@
 """PTX303: a consumer gives a stage back and accesses it after that."""
 
+from dataclasses import replace
+
 from ptxlint.checks.base import Check, Context, Verdict
 from ptxlint.checks.loads import Fault, hand_over
 from ptxlint.engine.events import Conflict, Family
@@ -30,4 +32,7 @@ class StageReleasedTooEarly(Check):
             "mbarrier.arrive.shared::cta.b64 _, [empty];  // after the last access",
             "cuda::ptx::mbarrier_arrive(&empty[stage]);  // after the last access",
         )
-        return Verdict("access-after-release", message, fix, (found.release, "releases the stage"))
+        told = conflict if user is second else replace(conflict, first=second, second=first)
+        return Verdict(
+            "access-after-release", message, fix, (found.release, "releases the stage"), conflict=told
+        )

@@ -191,7 +191,8 @@ def bulk_wait(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
     detail = "nothing issued"
     for queue in machine.bulk.values():
         if queue.warp == fiber.warp.index and not queue.mask & ~mask:
-            detail = ""
+            if queue.waited < queue.committed:
+                detail = ""
             done = queue.done(effect.pending)
             queue.waited = max(queue.waited, done)
             if seen.get(queue.read, 0) < done:

@@ -43,7 +43,7 @@ class Access:
 
     ``points`` lists the lanes' addresses when they leave gaps. For an asynchronous access
     ``completion`` is (component, time): complete for those whose clock has reached it; ``issue`` is
-    what its issuer knew.
+    what its issuer knew. ``previous`` is the time of the access of the same kind that this one replaced. ``previous`` is the time of the access of the same kind that this one replaced.
     """
 
     __slots__ = (
@@ -57,6 +57,7 @@ class Access:
         "issue",
         "low",
         "points",
+        "previous",
         "queue",
         "sequence",
         "size",
@@ -90,6 +91,7 @@ class Access:
         self.completion: tuple[int, int] | None = None
         self.issue: Times = {}
         self.queue: object = None
+        self.previous = -1
         self.exact = True
 
     def overlaps(self, low: int, high: int) -> bool:

@@ -109,6 +109,7 @@ class Machine:
         self.tracks_values = any(code.tracks_values for code in (kernel, *functions.values()))
         self.denies = oracle.scenario.name == "denied waits"
         self.denied: set[tuple[int, ...]] = set()
+        self.warp_components: dict[int, list[tuple[int, int]]] = {}
         self.return_links: dict[int, int] = {}
         self.stage_sets: dict[tuple[int, int], set[int]] = {}
         self.ready: deque[Fiber] = deque()
@@ -182,6 +183,9 @@ class Machine:
     def _adopt(self, fiber: Fiber) -> None:
         component = self.components.number((fiber.warp.index, fiber.mask))
         fiber.component = component
+        known = self.warp_components.setdefault(fiber.warp.index, [])
+        if (fiber.mask, component) not in known:
+            known.append((fiber.mask, component))
         seen = fiber.clock.seen
         seen[component] = self._last_time(component) + 1
         single = fiber.mask & (fiber.mask - 1) == 0
@@ -465,7 +469,7 @@ class Machine:
                         self.exit_event,
                         self.tainted,
                         self.oracle.scenario.name,
-                        self.log_between(access),
+                        self.log_since(access),
                         foreign,
                     )
 
@@ -644,7 +648,10 @@ class Machine:
         clock = fiber.clock.copy()
         component = fiber.component
         if mask == fiber.mask:
-            clock.seen[component + 1] = clock.seen[component]
+            # Each lane arrives itself, after its own accesses, those in divergent code included.
+            for lanes, other in self.warp_components.get(fiber.warp.index, ()):
+                if not lanes & ~mask and other in clock.seen:
+                    clock.seen[other + 1] = clock.seen[other]
         fiber.tick()
         self._times[component] = fiber.clock.seen[component]
         return clock
@@ -652,18 +659,9 @@ class Machine:
     def warp_sync(self, fiber: Fiber) -> None:
         """Order all lanes of *fiber* with each other, as ``bar.warp.sync`` does."""
         seen = fiber.clock.seen
-        names = self.components.names
-        for component, time in list(seen.items()):
-            if component & 1:
-                continue
-            name = names[component // 2]
-            if (
-                isinstance(name, tuple)
-                and len(name) == 2
-                and name[0] == fiber.warp.index
-                and seen.get(component + 1, -1) < time
-            ):
-                seen[component + 1] = time
+        for _, component in self.warp_components.get(fiber.warp.index, ()):
+            if component in seen:
+                seen[component + 1] = seen[component]
         fiber.tick()
         self._times[fiber.component] = fiber.clock.seen[fiber.component]
 
@@ -698,16 +696,12 @@ class Machine:
             )
         )
 
-    def log_between(self, first: Access, second: Access | None = None) -> list[LogEntry]:
-        """Return the logged events of the two accesses' warps since the first access."""
-        warps = {first.actor.warp}
-        if second is not None:
-            warps.add(second.actor.warp)
+    def log_since(self, first: Access) -> list[LogEntry]:
+        """Return what was logged since the first access."""
         found: list[LogEntry] = []
-        for warp in warps:
-            log = self.logs.get(warp, [])
+        for log in self.logs.values():
             at = len(log)
-            while at and log[at - 1].sequence >= first.sequence and len(log) - at < 400:
+            while at and log[at - 1].sequence >= first.sequence and len(log) - at < 200:
                 at -= 1
             found.extend(log[at:])
         found.sort(key=lambda entry: entry.sequence)
@@ -736,7 +730,7 @@ class Machine:
             dict(self.running.clock.seen),
             self.tainted,
             self.oracle.scenario.name,
-            log=self.log_between(first, second),
+            log=self.log_since(first),
         )
         self._facts(conflict)
         outcome.conflicts[key] = conflict
@@ -753,6 +747,7 @@ class Machine:
             facts["committed"] = queue.committed >= number
             facts["newer"] = queue.committed - number
             facts["waited"] = queue.waited >= number
+            facts["foreign_wait"] = self._foreign_wait(first.actor)
         barrier = self._tracking(first)
         if barrier is not None:
             assert first.completion is not None
@@ -766,6 +761,7 @@ class Machine:
         else:
             other, known = second, first.issue.get(second.component, -1)
         facts["known"] = known
+        facts["earlier_known"] = 0 <= first.previous <= known
         waits = [
             e
             for e in self.logs.get(other.actor.warp, ())
@@ -785,6 +781,19 @@ class Machine:
             and clock.get(e.component, -1) >= e.time
         ]
         facts["released_before"] = arrivals[-1] if arrivals else None
+
+    def _foreign_wait(self, issuer: Actor) -> LogEntry | None:
+        """The last wait for bulk groups by a thread that had none, other than *issuer*."""
+        found: LogEntry | None = None
+        for log in self.logs.values():
+            for entry in reversed(log):
+                if entry.event.kind != "BulkWait":
+                    continue
+                mine = entry.actor.warp == issuer.warp and entry.actor.mask & issuer.mask
+                if not mine and entry.detail and (found is None or entry.sequence > found.sequence):
+                    found = entry
+                    break
+        return found
 
     def _tracking(self, access: Access) -> Mbarrier | None:
         if access.completion is None:

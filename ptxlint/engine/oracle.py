@@ -29,13 +29,17 @@ from ptxlint.engine.warp import Fiber
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """How open choices are made: trips of event loops, of the loops around them, inverted branches."""
+    """How open choices are made: trips of event loops, of the loops around them, inverted branches.
+
+    ``generous``: of the values that give the same trips the largest is taken, so that remainders occur.
+    """
 
     name: str
     trips: int = 6
     outer_trips: int = 2
     flips: frozenset[tuple[int, int]] = frozenset()
     preset: dict[object, int] = field(default_factory=dict)
+    generous: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,7 @@ class Oracle:
         """Forget the previous run."""
         self.scenario = scenario
         self.unknowns.reset(scenario.preset)  # type: ignore[arg-type]
+        self.unknowns.generous = scenario.generous
         self.visits = {}
         self.bad_fix = False
         self.invariant_exits = 0

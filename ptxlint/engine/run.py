@@ -234,7 +234,11 @@ def analyse(analysis: Analysis, max_steps: int = MAX_STEPS) -> Analysis:
     if has_loops:
         once(Scenario("one trip", trips=1, outer_trips=1))
         once(Scenario("no trip", trips=0, outer_trips=1))
-        once(Scenario("odd trips", trips=trips - 1, outer_trips=2))
+        once(Scenario("odd trips", trips=trips - 1, outer_trips=2, generous=True))
+        for more in (1, 2, 3):
+            if not _unreached(analysis):
+                break
+            once(Scenario(f"{trips + more} trips", trips=trips + more, outer_trips=1 + more, generous=more == 2))
     if any(event.kind == "MbarrierWait" and not event.spin for _, event in analysis.events()):
         once(replace(main, name=DENIED))
     flips: frozenset[tuple[int, int]] = frozenset()
@@ -250,6 +254,10 @@ def analyse(analysis: Analysis, max_steps: int = MAX_STEPS) -> Analysis:
         if new:
             flips |= {flip}
     return analysis
+
+
+def _unreached(analysis: Analysis) -> bool:
+    return any((id(code), event.instruction.index) not in analysis.executed for code, event in analysis.events())
 
 
 def _next_flip(analysis: Analysis, tried: set[tuple[int, int]]) -> tuple[int, int] | None:

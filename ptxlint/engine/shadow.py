@@ -43,7 +43,11 @@ class Shadow:
                     if access.points is not None and not access.overlaps(other.low, other.high):
                         continue
                     self.report(Gap.COMPLETION, other, access)
-            self.generic.setdefault(granule, {})[key] = access
+            mine = self.generic.setdefault(granule, {})
+            before = mine.get(key)
+            if before is not None and before is not access:
+                access.previous = before.time
+            mine[key] = access
 
     def operation(self, access: Access, seen: Times, fenced: Times, strict: bool) -> None:
         """Check an asynchronous access that a thread with clock *seen*/*fenced* issues, and keep it.

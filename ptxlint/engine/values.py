@@ -188,6 +188,7 @@ class Unknowns:
         self.decisions: list[Decision] = []
         self.preset: dict[Key, int] = dict(preset)
         self.learned: dict[Key, int] = {}
+        self.generous = False
 
     # -- atoms ----------------------------------------------------------------------------------
 
@@ -426,6 +427,16 @@ class Unknowns:
             else:
                 high = middle
         found = []
+        if self.generous:
+            above, most = low, min(bound[1], low + (1 << 20))
+            while above < most:
+                middle = (above + most + 1) // 2
+                choice[free] = middle
+                if self._evaluate(unit, choice) == target:
+                    above = middle
+                else:
+                    most = middle - 1
+            low = above
         for distance in (0, 1, -1, 2, -2, 3, -3, 4, -4, 8, -8, 16, 32, 64):
             value = low + distance
             if not bound[0] <= value <= bound[1]:
@@ -434,10 +445,20 @@ class Unknowns:
             if self._evaluate(unit, choice) == target:
                 found.append(value)
         if not found:
-            choice[free] = low
-            reached = self._evaluate(unit, choice)
-            if reached is not None and abs(reached - target) <= 8:
-                found.append(low)
+            # Not monotone: look at the smallest values one by one.
+            nearest: list[tuple[int, int]] = []
+            start = max(bound[0], 0)
+            for value in range(start, min(start + 400, bound[1] + 1)):
+                choice[free] = value
+                reached = self._evaluate(unit, choice)
+                if reached == target:
+                    found.append(value)
+                    if len(found) >= 8:
+                        break
+                elif reached is not None:
+                    nearest.append((abs(reached - target), value))
+            if not found:
+                found = [value for distance, value in sorted(nearest)[:8] if distance <= 8]
         return found
 
     def _try_values(self, choice: "dict[Atom, int]") -> bool:
