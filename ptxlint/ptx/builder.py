@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ptxlint.ptx.constants import integer
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 _DEFAULT_ADDRESS_SIZE = 32
 _MARKER = "ptxlint:"
-_TEXTS_AND_COMMENTS = re.compile(r'"[^"\n]*"|//[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/)?')
+_TEXTS_AND_COMMENTS = re.compile(r'"[^"\n]*"|//[^\n]*|/\*[\s\S]*?(?:\*/|\Z)')
 _BLANKS = re.compile(r"\s+")
 
 
@@ -72,15 +73,11 @@ class ModuleBuilder:
     def start_function(self, node: "Node", text: str, base: int, offset: int) -> FunctionBuilder:
         """Begin the function whose prototype is *node*; it stands at *offset* of the file."""
         prototype = self.declarations.prototype(node, text)
-        if base:
-            prototype.parameters  # offsets are of the text read
-            from dataclasses import replace
-
-            prototype = replace(
-                prototype,
-                parameters=moved(prototype.parameters, base),
-                returns=moved(prototype.returns, base),
-            )
+        prototype = replace(
+            prototype,
+            parameters=moved(prototype.parameters, base),
+            returns=moved(prototype.returns, base),
+        )
         self.locations.start_function()
         self.function = FunctionBuilder(prototype, offset)
         return self.function
@@ -123,8 +120,7 @@ class ModuleBuilder:
         settled = []
         for operand in operands:
             if isinstance(operand, Symbolic) and operand.function == ELEMENT:
-                variable = self._find(operand.base.text)
-                width = _element_width(variable)
+                width = self.declarations.widths.get(operand.base.text, 1)
                 if opcode.startswith("mov"):
                     operand = Symbolic(operand.base, operand.offset * width)
                 else:
@@ -140,10 +136,6 @@ class ModuleBuilder:
         for variable in variables:
             self._variables[variable.name] = variable
             self._names.add(variable.name)
-
-    def _find(self, name: str) -> Variable | None:
-        found = self.function.find_variable(name) if self.function is not None else None
-        return found or self._variables.get(name)
 
     def _instruction(self, node: "Node", text: str, base: int) -> None:
         guard: Guard | None = None
@@ -195,10 +187,9 @@ class ModuleBuilder:
             self.function.location = index
 
     def _file(self, node: "Node", text: str, base: int) -> None:
-        number, *paths = [child for child in node.children if child.type != "INTEGER"] or [""]
         index = integer(str(node.children[0]), 0)
-        path = "/".join([str(part)[1:-1] for part in (number, *paths)])
-        self.locations.files[index] = path
+        paths = [str(child)[1:-1] for child in node.children if str(child).startswith('"')]
+        self.locations.files[index] = "/".join(paths)
 
     def _set_version(self, node: "Node", text: str, base: int) -> None:
         self._version = self._version or str(node.children[0])
@@ -223,10 +214,6 @@ _HANDLERS: "dict[str, _Handler]" = {
     "target": ModuleBuilder._set_target,
     "address_size": ModuleBuilder._set_address_size,
 }
-
-
-def _element_width(variable: Variable | None) -> int:
-    return variable.align if variable is not None else 1
 
 
 def _rest_of_line(text: str, offset: int) -> str:

@@ -93,6 +93,8 @@ class DeclarationReader:
 
     def __init__(self, operands: OperandReader) -> None:
         self._operands = operands
+        self.widths: dict[str, int] = {}
+        """Bytes of one element of each variable read so far."""
 
     def registers(self, node: "Node") -> tuple[Register, ...]:
         """Return the registers of a ``.reg`` statement (PTX ISA 5.1.1)."""
@@ -107,9 +109,7 @@ class DeclarationReader:
     def variables(self, node: "Node", text: str) -> tuple[Variable, ...]:
         """Return the variables of a declaration (PTX ISA 5.4)."""
         qualities = _qualities(node.children)
-        return tuple(
-            self._declarator(child, qualities, text) for child in _trees(node, "declarator")
-        )
+        return tuple(self._declarator(child, qualities, text) for child in _trees(node, "declarator"))
 
     def prototype(self, node: "Node", text: str) -> Prototype:
         """Return the head of an ``.entry`` or ``.func`` (PTX ISA 11.2)."""
@@ -117,7 +117,8 @@ class DeclarationReader:
         before: tuple[Variable, ...] = ()
         after: tuple[Variable, ...] = ()
         directives: dict[str, tuple[int, ...]] = {}
-        for child in node.children:
+        children: list[Any] = node.children
+        for child in children:
             if _is_token(child, "NAME"):
                 name = str(child)
             elif _is_tree(child, "parameters"):
@@ -130,23 +131,13 @@ class DeclarationReader:
                 word, *numbers = child.children
                 directives[str(word)[1:]] = tuple(_number(number) for number in numbers)
         registers = tuple(
-            Register(variable.name, "b8", None)
-            for variable in before + after
-            if variable.space == "reg"
+            register for child in _trees(node, "parameters") for register in _register_parameters(child)
         )
-        if registers:
-            registers = tuple(
-                register
-                for child in node.children
-                if _is_tree(child, "parameters")
-                for register in _register_parameters(child)
-            )
         return Prototype(name, node.data == "entry", after, before, registers, directives)
 
     def _parameters(self, node: "Node", text: str) -> tuple[Variable, ...]:
         return tuple(
-            self._declarator(child, _qualities(child.children), text)
-            for child in _trees(node, "parameter")
+            self._declarator(child, _qualities(child.children), text) for child in _trees(node, "parameter")
         )
 
     def _declarator(self, node: "Node", qualities: _Qualities, text: str) -> Variable:
@@ -154,7 +145,8 @@ class DeclarationReader:
         offset: int = node.meta.start_pos
         length: int | None = 1
         initial: tuple[str | int, ...] = ()
-        for child in node.children:
+        children: list[Any] = node.children
+        for child in children:
             if _is_token(child, "NAME"):
                 name = str(child)
                 offset = child.start_pos
@@ -165,7 +157,7 @@ class DeclarationReader:
                 initial = _numbers(child.children[0])
             elif not isinstance(child, str) and child.data not in _QUALITY_TREES:
                 initial = tuple(_flatten(self._operands.read(child, text)))
-        width = qualities.width
+        width = self.widths[name] = qualities.width
         if length is None and initial:
             length = len(initial)
         return Variable(

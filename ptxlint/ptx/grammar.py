@@ -34,8 +34,24 @@ _WORDS = {
     "$END": "the end",
 }
 _OPERATORS = frozenset(
-    "OR_OR AND_AND BAR CARET AMPERSAND EQUALITY RELATION SHIFT PLUS MINUS STAR SLASH PERCENT TILDE "
-    "BANG QMARK".split()
+    [
+        "OR_OR",
+        "AND_AND",
+        "BAR",
+        "CARET",
+        "AMPERSAND",
+        "EQUALITY",
+        "RELATION",
+        "SHIFT",
+        "PLUS",
+        "MINUS",
+        "STAR",
+        "SLASH",
+        "PERCENT",
+        "TILDE",
+        "BANG",
+        "QMARK",
+    ]
 )
 _WORD = re.compile(r"[\w$%.:@]{1,40}|.", re.ASCII | re.DOTALL)
 
@@ -84,7 +100,7 @@ def parse_tree(text: str, start: str) -> "Tree[Token]":
         at = len(text.rstrip()) if error.token.type == "$END" else error.token.start_pos or 0
         raise _mismatch(text, at, names) from None
     except UnexpectedCharacters as error:
-        raise _mismatch(text, error.pos_in_stream, set(error.allowed)) from None
+        raise _mismatch(text, error.pos_in_stream or 0, set(error.allowed)) from None
     except UnexpectedInput as error:  # no other kind is known; say so rather than stop
         raise Mismatch(0, str(error).splitlines()[0]) from None
 

@@ -36,9 +36,7 @@ ELEMENT = "[]"
 """``Symbolic.function`` of ``a[3]`` until the width of *a* is known (PTX ISA 6.4.2)."""
 
 _ATOM = re.compile(r"[\w$%.]+", re.ASCII)
-_NAME = re.compile(
-    r"(?:[A-Za-z][\w$]*|[_$%][\w$]+)(?:\.(?:[xyzwrgba]|[bh][0-7]{1,4}))?", re.ASCII
-)
+_NAME = re.compile(r"(?:[A-Za-z][\w$]*|[_$%][\w$]+)(?:\.(?:[xyzwrgba]|[bh][0-7]{1,4}))?", re.ASCII)
 _INTEGER = re.compile(r"(?:0[xX][0-9A-Fa-f]+|0[bB][01]+|\d+)[uU]?", re.ASCII)
 _WARP_SIZE = 32
 _DEEPEST = 64
@@ -131,9 +129,7 @@ class OperandReader:
             return operand
         raise _no_constant(node)
 
-    def _binary(
-        self, node: "Node", left: Operand, operator: str, right: Operand, text: str
-    ) -> Operand:
+    def _binary(self, node: "Node", left: Operand, operator: str, right: Operand, text: str) -> Operand:
         if operator == "|" and _may_pair(left) and _may_pair(right):
             return Pair(left, right)
         left, right = _scalar(left), _scalar(right)
@@ -146,9 +142,7 @@ class OperandReader:
             left, right = right, left
         if operator in ("+", "-") and isinstance(right, Immediate):
             return make_sum(left, right.value if operator == "+" else -right.value, node)
-        if isinstance(left, FloatImmediate | Immediate) and isinstance(
-            right, FloatImmediate | Immediate
-        ):
+        if isinstance(left, FloatImmediate | Immediate) and isinstance(right, FloatImmediate | Immediate):
             written = text[node.meta.start_pos : node.meta.end_pos]
             return FloatImmediate("".join(written.split()))
         raise _no_constant(node)
@@ -190,9 +184,7 @@ def make_sum(base: Operand, offset: int, node: "Node | None" = None) -> Operand:
     raise _no_constant(node)
 
 
-def make_address(
-    first: Operand, rest: tuple[Operand, ...], node: "Node | None" = None
-) -> Address:
+def make_address(first: Operand, rest: tuple[Operand, ...], node: "Node | None" = None) -> Address:
     """Return the address ``[first, rest…]``."""
     first = _scalar(first)
     if isinstance(first, Name):
@@ -258,11 +250,14 @@ class OperandTexts(dict[str, Operand]):
     def _read(self, text: str) -> tuple[Operand, ...]:
         check_depth(text)
         tree = parse_tree(text, "operands")
-        return tuple(self.reader.read(child, text) for child in tree.children)  # type: ignore[arg-type]
+        nodes: list[Any] = tree.children
+        operands = tuple([self.reader.read(node, text) for node in nodes])
+        for operand in operands:
+            if isinstance(operand, Symbolic) and operand.function == ELEMENT:
+                raise Unbound
+        return operands
 
-    def _compile(
-        self, text: str, values: Values, operands: tuple[Operand, ...]
-    ) -> Binder | None:
+    def _compile(self, text: str, values: Values, operands: tuple[Operand, ...]) -> Binder | None:
         starts = {match.start(): place for place, match in enumerate(_ATOM.finditer(text))}
         ends = {match.start(): match.end() for match in _ATOM.finditer(text)}
         tree = parse_tree(text, "operands")
@@ -378,8 +373,8 @@ def _bind_sum(
     if not (isinstance(values[base], Name) and isinstance(values[number], Immediate)):
         raise Unbound
     if negative:
-        return base, lambda given: -given[number].value  # type: ignore[union-attr]
-    return base, lambda given: given[number].value  # type: ignore[union-attr]
+        return base, lambda given: -given[number].value
+    return base, lambda given: given[number].value
 
 
 def _leaf(place: int) -> Binder:

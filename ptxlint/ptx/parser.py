@@ -38,7 +38,7 @@ _BODY = re.compile(
     | \.loc[ \t]+(\d+[ \t]+\d+[ \t]+\d+)                                   # 5-7 source line
       (?:[ \t]*,[ \t]*function_name[ \t]+[\w$]+(?:[ \t]*\+[ \t]*\d+)?
          [ \t]*,[ \t]*inlined_at[ \t]+(\d+[ \t]+\d+[ \t]+\d+))?
-      [ \t]*((?://[^\n]*)?)(?=\n|\Z)
+      (?!\w|[ \t]*,)[ \t]*((?://[^\n]*)?)
     | (\{{)                                                                # 8 block
     | (\}})                                                                # 9 its end
     | (\.(?:reg|shared|local|param|global|const)\b[^;"/{{}}]*;)            # 10 declaration
@@ -49,32 +49,30 @@ _BODY = re.compile(
 )
 _INSTRUCTION, _LABEL, _LINE, _OPEN, _CLOSE, _DECLARATION, _END = 3, 4, 7, 8, 9, 10, 11
 
-_BLANK = re.compile(
-    r"(?:[\s\0\ufeff]+|//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/|(?<![^\n])[ \t]*(?:\#|@@)[^\n]*)+", re.ASCII
-)
-_PIECE = r'[^;"/]+|"[^"\n]*"|//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/|/'
-_STATEMENT = re.compile(rf"(?:{_PIECE})*;", re.ASCII)
-_COMMENT = re.compile(r"//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/")
+_BLANK = re.compile(r"(?:[\s\0\ufeff]+|//[^\n]*|/\*[\s\S]*?\*/|(?<![^\n])[ \t]*(?:\#|@@)[^\n]*)+", re.ASCII)
+_NOT_CODE = r'"[^"\n]*"|//[^\n]*|/\*[\s\S]*?(?:\*/|\Z)'
+_SEMICOLON = re.compile(rf"{_NOT_CODE}|;")
+_COMMENT = re.compile(r"//[^\n]*|/\*[\s\S]*?\*/")
 _SIMPLE = re.compile(rf'(@!?[%$\w]+\s+)?({_OPCODE})\s*([^;"/]*);', re.ASCII)
-_HEAD = re.compile(
-    r'(?:[^{;"/]+|"[^"\n]*"(?:\s*;)?|//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/|/)*', re.ASCII
-)
-_FUNCTION = re.compile(
-    r"(?:\.(?:visible|extern|weak|common)\s+)*\.(?:entry|func)(?![\w$.:])", re.ASCII
-)
+_HEAD_END = re.compile(r'"[^"\n]*"(?:\s*;)?|//[^\n]*|/\*[\s\S]*?(?:\*/|\Z)|[{;]')
+_FUNCTION = re.compile(r"(?:\.(?:visible|extern|weak|common)\s+)*\.(?:entry|func)(?![\w$.:])", re.ASCII)
 _FUNCTION_NAME = re.compile(r"\.(?:entry|func)\s+(?:\([^)]*\)\s*)?([\w$%]+)", re.ASCII)
 _UNENDED = re.compile(
     r"""\.version\s+[^\s;]+
     | \.target\s+[\w$]+(?:\s*,\s*[\w$]+)*
     | \.address_size\s+\w+
     | \.file\s+\d+\s+"[^"\n]*"(?:\s*"[^"\n]*")?(?:\s*,\s*\d+)*
-    | \.loc[ \t][^\n]*
+    | \.loc(?:[ \t]+\d+)+(?:\s*,\s*[\w$+ \t]+)*
     | \.section[ \t][^{;]*\{[^{}]*\}
     | ;""",
     re.VERBOSE | re.ASCII,
 )
 _SECTION = re.compile(r"\.section[ \t][^{;]*\{[^{}]*\}", re.ASCII)
-_FILE = re.compile(r'\.(?:file\s+\d+\s+"[^"\n]*"(?:\s*"[^"\n]*")?(?:\s*,\s*\d+)*|loc[ \t][^\n]*)')
+_LINE_DIRECTIVE = re.compile(
+    r"""\.file\s+\d+\s+"[^"\n]*"(?:\s*"[^"\n]*")?(?:\s*,\s*\d+)*
+    | \.loc(?:[ \t]+\d+)+(?:\s*,\s*[\w$+ \t]+)*""",
+    re.VERBOSE | re.ASCII,
+)
 _NEXT_ITEM = re.compile(
     r"^[ \t]*(?=\.(?:visible|extern|weak|common|entry|func|global|const|shared|version|target"
     r"|address_size|file|section)(?![\w$.:]))",
@@ -84,7 +82,7 @@ _NEXT_FUNCTION = re.compile(
     r"^[ \t]*(?=(?:\.(?:visible|extern|weak|common)\s+)*\.(?:entry|func)(?![\w$.:]))",
     re.MULTILINE | re.ASCII,
 )
-_BRACE = re.compile(r'[{}]|"[^"\n]*"|//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/')
+_BRACE = re.compile(rf"{_NOT_CODE}|[{{}}]")
 _STOP = re.compile(r"[;\n{}]")
 
 
@@ -173,11 +171,12 @@ class _Scanner:
         if position == len(text):
             builder.problem(0, Mismatch(0, "there is no PTX in the text"), None)
         while position < len(text):
-            if _FUNCTION.match(text, position):
-                position = self._function(position)
-            else:
-                position = self._item(position)
-            position = self._skip(position)
+            read = self._function if _FUNCTION.match(text, position) else self._item
+            position = self._skip(read(position))
+            if len(builder.problems) >= _MOST_PROBLEMS and position < len(text):
+                message = "too many errors: the rest of the text was not read"
+                builder.problem(position, Mismatch(0, message), None)
+                break
         return builder.finish()
 
     # ---- the module ---------------------------------------------------------------------------
@@ -186,11 +185,25 @@ class _Scanner:
         found = _BLANK.match(self.text, position)
         return found.end() if found else position
 
+    def _statement_end(self, position: int) -> int:
+        """Return where the statement at *position* ends, after its semicolon."""
+        for match in _SEMICOLON.finditer(self.text, position):
+            if match.group() == ";":
+                return match.end()
+        return len(self.text)
+
+    def _head_end(self, position: int) -> int:
+        """Return where the body of a function begins, or the semicolon of a declaration stands."""
+        for match in _HEAD_END.finditer(self.text, position):
+            if match.group() in ("{", ";"):
+                return match.start()
+        return len(self.text)
+
     def _item(self, position: int) -> int:
         """Read one item of the module and return where it ends."""
         text = self.text
-        found = _UNENDED.match(text, position) or _STATEMENT.match(text, position)
-        end = found.end() if found else len(text)
+        found = _UNENDED.match(text, position)
+        end = found.end() if found else self._statement_end(position)
         following = _NEXT_ITEM.search(text, position + 1, end)
         limit = following.start() if following else end
         try:
@@ -199,8 +212,7 @@ class _Scanner:
             self._apply(text[position:end], position, "toplevel")
             return end
         except Mismatch as mismatch:
-            if len(self.builder.problems) < _MOST_PROBLEMS:
-                self.builder.problem(position + mismatch.offset, mismatch, None)
+            self.builder.problem(position + mismatch.offset, mismatch, None)
             if limit < end:
                 return limit
             after = _NEXT_ITEM.search(text, max(position + 1, min(end, position + mismatch.offset)))
@@ -225,28 +237,25 @@ class _Scanner:
     def _function(self, position: int) -> int:
         """Read one function and return where it ends."""
         text, builder = self.text, self.builder
-        head = _HEAD.match(text, position)
-        end = head.end() if head else position
+        end = self._head_end(position)
+        head = text[position:end]
         try:
             try:
-                check_depth(text[position:end])
-                tree = parse_tree(text[position:end], "prototype")
-                function = builder.start_function(tree, text[position:end], position, position)
+                check_depth(head)
+                function = builder.start_function(parse_tree(head, "prototype"), head, position, position)
             except RecursionError:
                 raise Mismatch(0, "nested too deeply") from None
             if end == len(text):
-                raise Mismatch(end - position, "unexpected end", ('";"', '"{"'))
+                raise Mismatch(len(head), "unexpected end", ('";"', '"{"'))
         except Mismatch as mismatch:
             builder.function = None
-            name = _FUNCTION_NAME.match(text[position : position + 4000].lstrip())
-            found = name or _FUNCTION_NAME.search(text, position, min(end, position + 4000))
-            if len(builder.problems) < _MOST_PROBLEMS:
-                builder.problem(
-                    position + mismatch.offset, mismatch, found.group(1) if found else None
-                )
-            if end < len(text) and text[end] == "{":
-                return self._skip_body(end + 1, 1)
-            return max(end + 1, position + 1)
+            name = _FUNCTION_NAME.search(text, position, end)
+            at = position + mismatch.offset
+            builder.problem(at, mismatch, name.group(1) if name else None)
+            following = _NEXT_FUNCTION.search(text, position + 1, end)
+            if following:
+                return following.start()
+            return self._skip_body(end + 1, 1) if text[end : end + 1] == "{" else end + 1
         if text[end] == ";":
             builder.end_function(end + 1, declaration=True)
             return end + 1
@@ -283,16 +292,13 @@ class _Scanner:
                 position, done = self._resume(position, offset), False
             if done:
                 return position
-            if len(self.builder.problems) - problems >= _MOST_PROBLEMS_OF_FUNCTION or (
-                len(self.builder.problems) >= _MOST_PROBLEMS
-            ):
+            if len(self.builder.problems) - problems >= _MOST_PROBLEMS_OF_FUNCTION:
                 return self._give_up(function, position)
         raise AssertionError
 
     def _give_up(self, function: FunctionBuilder, position: int) -> int:
         message = "too many errors: the rest of the function was not read"
-        if len(self.builder.problems) < 2 * _MOST_PROBLEMS:
-            self.builder.problem(position, Mismatch(0, message), function.prototype.name)
+        self.builder.problem(position, Mismatch(0, message), function.prototype.name)
         depth = 1
         while function.is_nested:
             function.close()
@@ -372,7 +378,8 @@ class _Scanner:
 
     def _unclosed(self, function: FunctionBuilder, position: int) -> tuple[int, bool]:
         name = function.prototype.name
-        self.builder.problem(position, Mismatch(0, f"the body of {name} is not closed", ('"}"',)), name)
+        mismatch = Mismatch(0, f"the body of {name} is not closed", ('"}"',))
+        self.builder.problem(position, mismatch, name)
         return position, True
 
     def _odd_statement(self, function: FunctionBuilder, position: int) -> tuple[int, bool]:
@@ -394,10 +401,8 @@ class _Scanner:
             section = _SECTION.match(text, start)
             if section:
                 return section.end(), False
-        found = (_FILE.match(text, start) if letter == "." else None) or _STATEMENT.match(
-            text, start
-        )
-        end = found.end() if found else len(text)
+        found = _LINE_DIRECTIVE.match(text, start) if letter == "." else None
+        end = found.end() if found else self._statement_end(start)
         chunk = text[start:end]
         try:
             if not self._commented(function, chunk, start):

@@ -115,16 +115,6 @@ class FunctionBuilder:
         """Keep a ``.branchtargets`` or ``.calltargets`` list (PTX ISA 11.3)."""
         self.scope.targets[label] = names
 
-    def find_variable(self, name: str) -> Variable | None:
-        """Return the variable that *name* means in the innermost block."""
-        scope: Scope | None = self.scope
-        while scope is not None:
-            found = scope.names.get(name)
-            if isinstance(found, Variable):
-                return found
-            scope = scope.parent
-        return None
-
     def finish(self, end: int, module_names: Collection[str], declaration: bool) -> Function:
         """Rename what must be renamed and return the function."""
         if len(self._scopes) > 1:
@@ -180,6 +170,7 @@ class FunctionBuilder:
             for prefix, (_, count) in scope.ranges.items():
                 longest[prefix] = max(count, longest.get(prefix, 0))
         plain = {name.rstrip(_DIGITS) for name in counts if name[-1:] in _DIGITS}
+        outside = {name.rstrip(_DIGITS) for name in module_names if name[-1:] in _DIGITS}
         for scope in self._scopes[1:]:
             suffix = f"#{scope.number}"
             for name in (*scope.names, *scope.targets):
@@ -187,9 +178,7 @@ class FunctionBuilder:
                     scope.renamed[name] = name + suffix
             for prefix, (kind, count) in scope.ranges.items():
                 stem = prefix.rstrip(_DIGITS)
-                if stems[stem] > 1 or stem in plain:
-                    scope.renamed_ranges[prefix] = (kind, count, scope.number)
-                elif any(f"{prefix}{i}" in module_names for i in range(min(count, 64))):
+                if stems[stem] > 1 or stem in plain or stem in outside:
                     scope.renamed_ranges[prefix] = (kind, count, scope.number)
 
     def _rename_instructions(self) -> None:
@@ -206,18 +195,12 @@ class FunctionBuilder:
     def _segments(self) -> Iterator[tuple[int, int, Scope]]:
         for place, (start, scope) in enumerate(self._marks):
             following = place + 1
-            stop = (
-                self._marks[following][0]
-                if following < len(self._marks)
-                else len(self.instructions)
-            )
+            stop = self._marks[following][0] if following < len(self._marks) else len(self.instructions)
             if start < stop:
                 yield start, stop, scope
 
     def _rename(self, instruction: Instruction, scope: Scope) -> None:
-        instruction.operands = tuple(
-            [self._substitute(operand, scope) for operand in instruction.operands]
-        )
+        instruction.operands = tuple([self._substitute(operand, scope) for operand in instruction.operands])
         guard = instruction.guard
         if guard is not None:
             register = self._resolve(guard.register, scope)
@@ -259,9 +242,7 @@ class FunctionBuilder:
             parts = tuple([self._substitute(part, scope) for part in operand.elements])
             return operand if parts == operand.elements else type(operand)(parts)
         if isinstance(operand, Pair):
-            return Pair(
-                self._substitute(operand.first, scope), self._substitute(operand.second, scope)
-            )
+            return Pair(self._substitute(operand.first, scope), self._substitute(operand.second, scope))
         if isinstance(operand, Not):
             return Not(Name(self._resolve(operand.operand.text, scope)))
         if isinstance(operand, Symbolic):
