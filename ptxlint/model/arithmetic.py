@@ -267,7 +267,9 @@ def _mov(opcode: str, modifiers: list[str]) -> Handler:
     return Handler(decode)
 
 
-_CVT = words(f"{_ROUNDING} rni rzi rmi rpi relu satfinite scaled::n2::ue8m0 pack", TYPES)
+_CVT = words(
+    f"{_ROUNDING} rni rzi rmi rpi relu satfinite scaled::n1::ue8m0 scaled::n2::ue8m0 pzo pack", TYPES
+)
 
 
 def _cvt(opcode: str, modifiers: list[str]) -> Handler:
@@ -370,6 +372,17 @@ def _createpolicy(opcode: str, modifiers: list[str]) -> Handler:
     return opaque(64)
 
 
+def _sparse(written: int) -> Builder:
+    """``spcompress`` writes indices and data, ``spdecompress`` data (ISA 9.4)."""
+
+    def build(opcode: str, modifiers: list[str]) -> Handler:
+        others = [m for m in modifiers if not m.startswith("sp::")]
+        check(opcode, others, words("b2 b4 b8 b16 b32 x1 x2 x4 x8 x16 x32 x64 x128"))
+        return opaque(32, written)
+
+    return build
+
+
 def _stackrestore(opcode: str, modifiers: list[str]) -> Handler:
     """``stackrestore`` (9.7.17.2)."""
     check(opcode, modifiers, words("u32 u64"))
@@ -378,7 +391,7 @@ def _stackrestore(opcode: str, modifiers: list[str]) -> Handler:
 
 # --- the table -----------------------------------------------------------------------------------
 
-_FLOAT = words(f"{_ROUNDING} approx full NaN xorsign abs relu noftz satfinite", TYPES)
+_FLOAT = words(f"{_ROUNDING} approx full NaN xorsign abs relu noftz satfinite oob", TYPES)
 _LOGIC = words("pred b16 b32 b64")
 _ADD = words(f"{_ROUNDING} cc relu", TYPES)
 
@@ -445,6 +458,8 @@ def _arithmetic_builders() -> dict[str, Builder]:
     for name in ("mul24", "mad24"):
         table[name] = _opaque(words("lo hi sat u32 s32"))
     table["clmad"] = _opaque(words("lo hi", TYPES))
+    table["spcompress"] = _sparse(2)
+    table["spdecompress"] = _sparse(1)
     for name in ("fma", "rcp", "sqrt", "rsqrt", "sin", "cos", "lg2", "ex2", "tanh", "copysign"):
         table[name] = _opaque(_FLOAT)
     for name in ("vadd", "vsub", "vabsdiff", "vmin", "vmax", "vavrg", "vset"):

@@ -100,6 +100,8 @@ _PREFETCH = words(
     _OVERRIDES,
 )
 
+_PRIORITY = words("async bulk tensor global bulk_group L2::evict_normal", _DIMENSIONS, _MODES, _OVERRIDES)
+
 
 def _spaces(opcode: str, modifiers: list[str]) -> tuple[str, str]:
     """Return the destination's and the source's state space, which are written in this order."""
@@ -246,20 +248,25 @@ def _prefetch(opcode: str, modifiers: list[str]) -> Handler:
 
 
 def asynchronous_priority(opcode: str, modifiers: list[str]) -> Handler:
-    """``applypriority.async.bulk.tensor`` (9.4): a hint that a bulk-group tracks."""
-    check(
-        opcode,
-        modifiers,
-        words("async bulk tensor global bulk_group L2::evict_normal", _DIMENSIONS, _MODES, _OVERRIDES),
-    )
+    """``applypriority.async.bulk{.tensor}`` (ISA 9.4): a hint that a bulk async-group tracks."""
+    check(opcode, modifiers, _PRIORITY)
+    kind = BulkKind.TENSOR_PREFETCH if "tensor" in modifiers else BulkKind.PREFETCH
 
     def decode(operands: Operands) -> Effects:
+        first = address(operands[0])
+        tensor = kind is BulkKind.TENSOR_PREFETCH
         return (
             BulkCopy(
-                BulkKind.TENSOR_PREFETCH, Space.GLOBAL, Space.GLOBAL, None, None, None,
-                bulk_group=True, tensor_map=address(operands[0]),
+                kind,
+                Space.GLOBAL,
+                Space.GLOBAL,
+                None,
+                None if tensor else first,
+                None if tensor else operands[1],
+                bulk_group=True,
+                tensor_map=first if tensor else None,
             ),
-        )  # fmt: skip
+        )
 
     return Handler(decode, 0)
 

@@ -191,7 +191,7 @@ def multimem(opcode: str, modifiers: list[str]) -> Handler:
 _ROW_GROUPS = {"m8n8": 1, "m8n16": 1, "m16n16": 2, "m16n8": 1}
 _ROW_BYTES = 16
 _MATRIX = words(
-    "sync aligned x1 x2 x4 trans b16 b8 b8x16 b6x16_p32 b4x16_p64 shared shared::cta", _ROW_GROUPS
+    "sync aligned x1 x2 x4 trans b16 b8 s8 s4 b8x16 b6x16_p32 b4x16_p64 shared shared::cta", _ROW_GROUPS
 )
 
 
@@ -302,7 +302,7 @@ def _is_shape(word: str) -> bool:
 
 # --- hints, textures, surfaces (9.7.9.15-17, 9.7.10-11) ------------------------------------------
 
-_PREFETCH = words("L1 L2 L2::evict_last L2::evict_normal tensormap", SPACES)
+_PREFETCH = words("L1 L2 L1::32B valid_addr L2::evict_last L2::evict_normal tensormap", SPACES)
 
 
 def _hint(known: frozenset[str]) -> Builder:

@@ -38,6 +38,7 @@ from ptxlint.model.opcodes import (
     integer,
     pick,
     space_of,
+    split_at_address,
     types_of,
     words,
 )
@@ -111,14 +112,14 @@ def _group(opcode: str, modifiers: list[str]) -> int:
 
 def _alloc(opcode: str, modifiers: list[str]) -> Handler:
     """``tcgen05.alloc`` (9.7.16.7.1)."""
-    check(opcode, modifiers, words("sync aligned shared::cta b32", _GROUPS))
+    check(opcode, modifiers, words("sync aligned exclusive shared::cta b32", _GROUPS))
     group = _group(opcode, modifiers)
     space = space_of(modifiers)
     return Handler(lambda operands: (TensorAlloc(address(operands[0]), operands[1], group, space),), 0)
 
 
 def _dealloc(opcode: str, modifiers: list[str]) -> Handler:
-    check(opcode, modifiers, words("sync aligned b32", _GROUPS))
+    check(opcode, modifiers, words("sync aligned exclusive b32", _GROUPS))
     group = _group(opcode, modifiers)
     return Handler(lambda operands: (TensorDealloc(operands[0], operands[1], group),), 0)
 
@@ -132,6 +133,8 @@ def _relinquish(opcode: str, modifiers: list[str]) -> Handler:
 _COLUMNS = {"32x32b": 1, "16x64b": 2, "16x128b": 4, "16x256b": 8, "16x32bx2": 1}
 _COUNTS = words("x1 x2 x4 x8 x16 x32 x64 x128")
 
+_LOAD = words("red spcompress sync aligned min max abs NaN pack::16b b2 b32 f32 u32 s32", _COLUMNS, _COUNTS)
+
 
 def _columns(opcode: str, modifiers: list[str]) -> int:
     shape = pick(modifiers, _COLUMNS)
@@ -142,22 +145,19 @@ def _columns(opcode: str, modifiers: list[str]) -> int:
 
 
 def _load(opcode: str, modifiers: list[str]) -> Handler:
-    """``tcgen05.ld``, ``tcgen05.ld.red`` (9.7.16.8.3)."""
-    check(
-        opcode,
-        modifiers,
-        words("red sync aligned min max abs NaN pack::16b b32 f32 u32 s32", _COLUMNS, _COUNTS),
-    )
+    """``tcgen05.ld``, ``.ld.red``, ``.ld.spcompress`` (9.7.16.8.3): all before the address is written."""
+    others = [word for word in modifiers if not word.startswith("sp::")]
+    check(opcode, others, _LOAD)
     columns = _columns(opcode, modifiers)
-    results = 2 if "red" in modifiers else 1
 
     def decode(operands: Operands) -> Effects:
-        dsts = flat(operands[0])
-        if results == 2:
-            dsts += flat(operands[1])
-        return (TensorLoad(address(operands[results]), dsts, columns),)
+        before, where, _ = split_at_address(operands)
+        dsts = flat(before[0])
+        for operand in before[1:]:
+            dsts += flat(operand)
+        return (TensorLoad(where, dsts, columns),)
 
-    return Handler(decode, results)
+    return Handler(decode, 3)
 
 
 def _store(opcode: str, modifiers: list[str]) -> Handler:
@@ -172,14 +172,16 @@ def _store(opcode: str, modifiers: list[str]) -> Handler:
     return Handler(decode, 0)
 
 
-_KINDS = words("kind::f16 kind::tf32 kind::f8f6f4 kind::i8 kind::mxf8f6f4 kind::mxf4 kind::mxf4nvf4")
+_KINDS = words(
+    "kind::f16 kind::tf32 kind::f8f6f4 kind::i8 kind::mxf8f6f4 kind::mxf4 kind::mxf4nvf4 kind::ti16"
+)
 _COLLECTORS = frozenset(
     f"collector::{buffer}::{use}"
-    for buffer in ("a", "b0", "b1", "b2", "b3")
+    for buffer in ("a", "b", "b0", "b1", "b2", "b3")
     for use in ("fill", "use", "lastuse", "discard")
 )
 _MMA = words(
-    "sp ws ashift block_scale scale_vec::1X scale_vec::2X scale_vec::4X block16 block32",
+    "sp ws ashift block_scale decompress::lut::b scale_vec::1X scale_vec::2X scale_vec::4X block16 block32",
     _GROUPS,
     _KINDS,
     _COLLECTORS,
@@ -194,12 +196,12 @@ def _multiply(opcode: str, modifiers: list[str]) -> Handler:
     if not kind:
         raise UnknownOpcode(f"kind of {opcode}")
     kind = kind[len("kind::") :]
-    # With a sparse A, its metadata address stands before the instruction descriptor.
-    scales_at = (5 if "sp" in modifiers else 4) if "block_scale" in modifiers else 0
+    scaled = "block_scale" in modifiers
 
     def decode(operands: Operands) -> Effects:
         a = operands[1]
-        scales = operands[scales_at : scales_at + 2] if scales_at else ()
+        # The scales are the last addresses; a sparse or compressed operand has one before them.
+        scales = tuple(x for x in operands[3:] if isinstance(x, Address))[-2:] if scaled else ()
         return (TensorMma(operands[0], a, operands[2], isinstance(a, Address), group, scales, kind),)
 
     return Handler(decode, 0)
