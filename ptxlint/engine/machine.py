@@ -26,7 +26,7 @@ from ptxlint.engine.launch import Launch
 from ptxlint.engine.oracle import Oracle, Scenario, Wish
 from ptxlint.engine.async_units import GroupQueue
 from ptxlint.engine.program import Alu, Code, Event
-from ptxlint.engine.shadow import Shadow
+from ptxlint.engine.shadow import GRANULE, Shadow
 from ptxlint.engine.values import FULL, LANES, Scalar, Value, lane_of, lanes_of
 from ptxlint.engine.warp import Fiber, Frame, Warp, merge, narrow
 
@@ -761,7 +761,13 @@ class Machine:
         else:
             other, known = second, first.issue.get(second.component, -1)
         facts["known"] = known
-        facts["earlier_known"] = 0 <= first.previous <= known
+        facts["earlier_known"] = 0 <= first.previous <= known or any(
+            record.component == first.component
+            and record.write == first.write
+            and record.time <= known
+            and record.overlaps(first.low, first.high)
+            for record in self.shadow.generic.get(first.low >> GRANULE, {}).values()
+        )
         waits = [
             e
             for e in self.logs.get(other.actor.warp, ())

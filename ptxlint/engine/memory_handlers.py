@@ -164,25 +164,48 @@ def _shared_values(
         if uniform:
             machine.write(fiber, dst, _load(machine, fiber, event, addresses[0][1] + number * element, element), mask)
             continue
-        known = [memory.get(address + number * element) for _, address in addresses]
-        if all(entry is not None and entry[1] == element for entry in known):
+        known = [compose(memory, address + number * element, element) for _, address in addresses]
+        if all(entry is not None for entry in known):
             lanes: list[Scalar] = [0] * LANES
             for (lane, _), entry in zip(addresses, known, strict=True):
-                assert entry is not None
-                lanes[lane] = entry[0]  # type: ignore[call-overload]
+                lanes[lane] = entry  # type: ignore[assignment]
             machine.write(fiber, dst, settle(lanes), mask)
         else:
             fresh = machine.oracle.fresh(("lds", event.instruction.index, number), fiber, -1, (1 << 31) - 1)
             machine.write(fiber, dst, fresh, mask)
 
 
-def _load(machine: Machine, fiber: Fiber, event: Event, address: int, size: int) -> Value:
-    entry = machine.shared_values.get(address)
+def compose(memory: dict[int, tuple[Value, int]], address: int, size: int) -> Value | None:
+    """Return the remembered *size* bytes at *address*: as stored, out of a wider store, or of pieces."""
+    entry = memory.get(address)
     if entry is not None:
         if entry[1] == size:
             return entry[0]
-        if entry[1] > size and isinstance(entry[0], int):
-            return entry[0] & ((1 << 8 * size) - 1)
+        if entry[1] > size:
+            return entry[0] & ((1 << 8 * size) - 1) if isinstance(entry[0], int) else None
+        low, covered = entry
+        if not isinstance(low, int):
+            return None
+        while covered < size:
+            piece = memory.get(address + covered)
+            if piece is None or not isinstance(piece[0], int):
+                return None
+            low |= piece[0] << (8 * covered)
+            covered += piece[1]
+        return low & ((1 << 8 * size) - 1)
+    for back in range(1, 16):
+        wide = memory.get(address - back)
+        if wide is not None:
+            if wide[1] >= back + size and isinstance(wide[0], int):
+                return wide[0] >> (8 * back) & ((1 << 8 * size) - 1)
+            return None
+    return None
+
+
+def _load(machine: Machine, fiber: Fiber, event: Event, address: int, size: int) -> Value:
+    known = compose(machine.shared_values, address, size)
+    if known is not None:
+        return known
     executions = fiber.warp.executions
     key = ("lds", address, size)
     count = executions[key] = executions.get(key, 0) + 1
@@ -255,22 +278,9 @@ def _private(machine: Machine, fiber: Fiber, event: Event, mask: int, value: Val
 
 
 def _private_load(machine: Machine, fiber: Fiber, address: int, size: int) -> Value:
-    memory = fiber.warp.local
-    entry = memory.get(address)
-    if entry is not None:
-        if entry[1] == size:
-            return entry[0]
-        if entry[1] > size and isinstance(entry[0], int):
-            return entry[0] & ((1 << 8 * size) - 1)
-    half = size // 2
-    low, high = memory.get(address), memory.get(address + half)
-    if half and low is not None and high is not None and low[1] == high[1] == half:
-        if isinstance(low[0], int) and isinstance(high[0], int):
-            return low[0] | high[0] << (8 * half)
-    for back in (4, 8, 12):
-        wide = memory.get(address - back)
-        if wide is not None and wide[1] > back and isinstance(wide[0], int):
-            return wide[0] >> (8 * back) & ((1 << 8 * size) - 1)
+    known = compose(fiber.warp.local, address, size)
+    if known is not None:
+        return known
     top = (1 << 31) - 1 if size < 8 else 1 << 47
     if size < 4:
         top = (1 << 8 * size) - 1

@@ -300,7 +300,8 @@ class Operation:
             a, b = b, a
         if not isinstance(b, int):
             return None
-        factor = centre(b, bits)
+        wide = self.op.endswith("wide") and not self.signed
+        factor = b & ((1 << bits) - 1) if wide else centre(b, bits)
         if isinstance(a, Linear):
             terms, offset = scale(a, factor)
             return combine(terms, offset, self.bits)

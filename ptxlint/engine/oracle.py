@@ -9,7 +9,7 @@ then computed, not guessed.
 
 from dataclasses import dataclass, field
 
-from ptxlint.engine.program import Alu, Code
+from ptxlint.engine.program import PIPELINE_EVENTS, Alu, Code, Event
 from ptxlint.engine.values import (
     LANES,
     Linear,
@@ -36,7 +36,7 @@ class Scenario:
 
     name: str
     trips: int = 6
-    outer_trips: int = 2
+    outer_trips: int = 3
     flips: frozenset[tuple[int, int]] = frozenset()
     preset: dict[object, int] = field(default_factory=dict)
     generous: bool = False
@@ -288,10 +288,8 @@ def _normalise(relation: str, a, b):  # type: ignore[no-untyped-def]
 
 
 def _has_events(code: Code, block: int) -> bool:
-    from ptxlint.engine.program import MEMORY_EVENTS, Event
-
     return any(
-        isinstance(item, Event) and isinstance(item.effect, MEMORY_EVENTS) and not item.spin
+        isinstance(item, Event) and isinstance(item.effect, PIPELINE_EVENTS) and not item.spin
         for item in code.blocks[block].items
     )
 

@@ -70,6 +70,10 @@ MEMORY_EVENTS = (
 )
 
 
+# Those that make a loop a pipeline of its own.
+PIPELINE_EVENTS = tuple(e for e in MEMORY_EVENTS if e not in (fx.MemoryAccess, fx.ProxyFence, fx.BulkZero))
+
+
 class Event:
     """One kept instruction whose effect the machine executes.
 
