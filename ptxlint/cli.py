@@ -193,10 +193,9 @@ def dump(
         try:
             click.echo(dump_text(item.text, item.path, options, stage, kernel).rstrip("\n"))
             return
-        except ValueError as error:
-            item = Input(item.path, error=str(error))
         except Exception as error:
-            item = Input(item.path, error=internal_error(error))
+            unknown = isinstance(error, KeyError) and kernel is not None and error.args == (kernel,)
+            item = Input(item.path, error=f"no kernel {kernel}" if unknown else internal_error(error))
     click.echo(f"ptxlint: error: {printable(item.path)}: {printable(item.error or '')}", err=True)
     ctx.exit(FAILURE)
 

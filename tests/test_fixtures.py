@@ -79,7 +79,8 @@ def test_fixture(fixture: Fixture, request: pytest.FixtureRequest) -> None:
         pytest.fail(
             f"{fixture.source.name} rewritten; run python -m tests.build_fixtures, and look at the diff"
         )
-    assert expect.compare(expected, findings) == []
+    differences = expect.compare(expected, findings)
+    assert not differences, "\n".join(differences)
 
 
 @pytest.mark.parametrize("fixture", COMPILED, ids=str)

@@ -16,7 +16,7 @@ MAX_SOURCE_BYTES = 16 << 20
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A position to show, in the file of that name; lines and columns from 1."""
+    """A position to show, in the file of that path; lines and columns from 1."""
 
     file: str
     line: int
@@ -33,7 +33,8 @@ class Sources:
         self.ptx_path = ptx_path
         self._ptx_text = ptx_text
         self._ptx_lines: list[str] | None = None
-        self._files: dict[str, list[str] | None] = {}
+        self._paths: dict[str, str | None] = {}
+        self._texts: dict[str, list[str]] = {}
 
     def ptx_line(self, number: int) -> str:
         """Return line *number* of the PTX, empty when there is none."""
@@ -42,27 +43,35 @@ class Sources:
         return _line(self._ptx_lines, number)
 
     def source_line(self, place: Place) -> str:
-        """Return the line of CUDA source at *place*; empty when it is not on disk."""
-        return _line(self._read(place.file) or [], place.line)
+        """Return the line of CUDA source at *place*, one that :meth:`find` gave."""
+        return _line(self._texts.get(place.file, []), place.line)
 
-    def has(self, location: SourceLocation) -> bool:
-        """Return whether *location* leads to a line that is there."""
-        lines = self._read(location.file)
-        return lines is not None and 1 <= location.line <= len(lines)
+    def has_file(self, location: SourceLocation) -> bool:
+        """Return whether the file of *location* is on disk."""
+        return self._path(location.file) is not None
 
-    def _read(self, file: str) -> list[str] | None:
-        if file not in self._files:
-            self._files[file] = self._load(file)
-        return self._files[file]
+    def find(self, location: SourceLocation) -> Place | None:
+        """Return where *location* is on disk, or None when there is no such file or line."""
+        path = self._path(location.file)
+        if path is None or not 1 <= location.line <= len(self._texts[path]):
+            return None
+        return Place(path, location.line, max(1, location.column))
 
-    def _load(self, file: str) -> list[str] | None:
+    def _path(self, file: str) -> str | None:
+        if file not in self._paths:
+            self._paths[file] = self._load(file)
+        return self._paths[file]
+
+    def _load(self, file: str) -> str | None:
+        """Read *file*, as named, beside the PTX or in the working directory; return its path."""
         if not file or "\0" in file:
             return None
         for folder in (Path(self.ptx_path).parent, Path()):
             path = folder / file
             try:
                 if path.is_file() and path.stat().st_size <= MAX_SOURCE_BYTES:
-                    return path.read_text("utf-8", errors="replace").split("\n")
+                    self._texts[str(path)] = path.read_text("utf-8", errors="replace").split("\n")
+                    return str(path)
             except OSError:
                 continue
         return None
@@ -74,7 +83,12 @@ class Placer:
     def __init__(self, finding: Finding, sources: Sources) -> None:
         self._sources = sources
         self._trunk = _trunk(finding)
-        self.in_source = all(any(sources.has(link) for link in site.source) for site in _ends(finding))
+        self.in_source = all(self._is_found(site) for site in _ends(finding))
+
+    def _is_found(self, site: Site) -> bool:
+        """Return whether some link is on disk and none leads past the end of a file (changed since)."""
+        found = [self._sources.find(link) for link in site.source if self._sources.has_file(link)]
+        return bool(found) and None not in found
 
     def place(self, site: Site) -> Place:
         """Return where to show *site*: in the CUDA source when both ends are found there, else PTX."""
@@ -90,12 +104,13 @@ class Placer:
 
     def source_place(self, site: Site) -> Place | None:
         """Return the CUDA position that stands for *site*, on disk where that is so for both ends."""
-        shared = _common(site.source, self._trunk)
+        shared = len(site.source) if self._trunk is None else _common(site.source, self._trunk)
         start = max(0, len(site.source) - 1 - shared)
         outward = site.source[start:]
         for link in (*outward, *reversed(site.source[:start])):
-            if not self.in_source or self._sources.has(link):
-                return Place(link.file, link.line, max(1, link.column))
+            place = self._sources.find(link) if self.in_source else _as_written(link)
+            if place is not None:
+                return place
         return None
 
     def text(self, place: Place) -> str:
@@ -103,6 +118,10 @@ class Placer:
         if place.file == self._sources.ptx_path:
             return self._sources.ptx_line(place.line)
         return self._sources.source_line(place)
+
+
+def _as_written(link: SourceLocation) -> Place:
+    return Place(link.file, link.line, max(1, link.column))
 
 
 def step_of(finding: Finding, role: str) -> Step | None:
@@ -115,11 +134,11 @@ def _ends(finding: Finding) -> list[Site]:
     return [finding.site, *ends]
 
 
-def _trunk(finding: Finding) -> tuple[SourceLocation, ...]:
-    """Return the outer links that both accesses share, outermost last."""
+def _trunk(finding: Finding) -> tuple[SourceLocation, ...] | None:
+    """Return the outer links that both accesses share, outermost last; None without two accesses."""
     first, second = step_of(finding, "first"), step_of(finding, "second")
     if first is None or second is None or not first.site.source or not second.site.source:
-        return ()
+        return None
     one, other = first.site.source, second.site.source
     shared = min(_common(one, other), len(one) - 1, len(other) - 1)
     return one[len(one) - shared :]

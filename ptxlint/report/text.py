@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from rich.text import Text
 
@@ -109,8 +110,9 @@ def _remarks(finding: Finding, placer: Placer) -> Iterator[_Remark]:
 def _path(finding: Finding, placer: Placer) -> Iterator[str]:
     for number, step in enumerate(finding.trace, 1):
         place = placer.place(step.site)
-        what = f"{_ENDS[step.role]} {step.note}" if step.role in _ENDS else step.note
-        yield printable(f"{number}. {step.actor}: {what} ({place.file}:{place.line})")
+        file = PurePath(place.file).name
+        what = f"access {_ENDS[step.role]}" if step.role in _ENDS else step.note
+        yield printable(f"{number}. {step.actor}: {what}, at {file}:{place.line}")
 
 
 def _ends_at(finding: Finding, place_of: Callable[[Site], Place | None]) -> str:
@@ -148,6 +150,6 @@ def _why_incomplete(coverage: Coverage) -> str:
     reasons = [printable(note) for note in coverage.notes]
     if coverage.unknown_instructions:
         reasons.append(plural(coverage.unknown_instructions, "unknown instruction"))
-    if coverage.forced_completions:
+    if coverage.forced_completions and not reasons:
         reasons.append(plural(coverage.forced_completions, "forced mbarrier completion"))
-    return "; ".join(dict.fromkeys(reasons)) or "see the counts"
+    return "; ".join(reasons) or "not every operation was reached"
