@@ -17,6 +17,7 @@ from ptxlint.checks.ptx303_stage_released_too_early import StageReleasedTooEarly
 from ptxlint.checks.ptx304_phase_parity_mismatch import PhaseParityMismatch
 from ptxlint.checks.ptx306_wait_result_ignored import WaitResultIgnored
 from ptxlint.checks.ptx309_elected_publish_without_warp_sync import ElectedPublishWithoutWarpSync
+from ptxlint.checks.ptx401_read_before_cp_async_wait import ReadBeforeCpAsyncWait
 from ptxlint.checks.ptx501_wgmma_operand_released_early import WgmmaOperandReleasedEarly
 from ptxlint.checks.ptx516_tcgen05_operand_released_early import Tcgen05OperandReleasedEarly
 
@@ -25,6 +26,7 @@ ALL_CHECKS: tuple[Check, ...] = (
     WaitResultIgnored(),
     UncommittedBulkGroup(),
     WrongGroupFamily(),
+    ReadBeforeCpAsyncWait(),
     GroupWaitByNonIssuer(),
     WaitGroupTooWeak(),
     BulkSourceOverwritten(),

@@ -245,6 +245,7 @@ def cp_async_wait(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bo
             if effect.everything:
                 queue.commit()
             done = queue.done(0 if effect.everything else effect.pending)
+            queue.waited = max(queue.waited, done)
             if seen.get(queue.full, 0) < done:
                 seen[queue.full] = done
     machine.log(fiber, event, mask, number=effect.pending)

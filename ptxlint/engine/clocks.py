@@ -65,6 +65,11 @@ class Components:
             self.names.append(name)
         return found
 
+    def is_thread(self, number: int) -> bool:
+        """Return whether *number* is a thread's component, not the completion of something."""
+        name = self.names[number // 2]
+        return isinstance(name, tuple) and len(name) == 2 and isinstance(name[0], int)
+
     def name(self, number: int) -> object:
         """Return the name behind *number*."""
         return self.names[number // 2]

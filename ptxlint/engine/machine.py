@@ -109,6 +109,7 @@ class Machine:
         self.tracks_values = any(code.tracks_values for code in (kernel, *functions.values()))
         self.denies = oracle.scenario.name == "denied waits"
         self.denied: set[tuple[int, ...]] = set()
+        self.fibers: list[Fiber] = []
         self.warp_components: dict[int, list[tuple[int, int]]] = {}
         self.return_links: dict[int, int] = {}
         self.stage_sets: dict[tuple[int, int], set[int]] = {}
@@ -188,6 +189,8 @@ class Machine:
             known.append((fiber.mask, component))
         seen = fiber.clock.seen
         seen[component] = self._last_time(component) + 1
+        self.fibers = [f for f in self.fibers if not f.done] if len(self.fibers) > 256 else self.fibers
+        self.fibers.append(fiber)
         single = fiber.mask & (fiber.mask - 1) == 0
         if single:
             seen[component + 1] = seen[component]
@@ -562,17 +565,33 @@ class Machine:
                     f"phase {barrier.phase}: {barrier.expected - barrier.pending} of "
                     f"{barrier.expected if barrier.known else '?'} arrivals"
                 )
+                self._trust(barrier.gathered)
                 self.complete(barrier)
                 return True
             if state[0] == "barrier":
                 number: int = state[1]  # type: ignore[assignment]
                 outcome.forced_notes.append(f"barrier {number}: arrivals {self.cta_barriers[number].arrived}")
+                self._trust(self.cta_barriers[number].clock)
                 self._release_cta_barrier(self.cta_barriers[number])
                 return True
             if state[0] == "cluster":
                 self._release_cluster()
                 return True
         return False
+
+    def _trust(self, clock: Clock) -> None:
+        """Let *clock* know all that any thread knows: who would have arrived is not known."""
+        for fiber in self.fibers:
+            if not fiber.done:
+                known = fiber.clock.copy()
+                for component, time in fiber.clock.seen.items():
+                    if not component & 1 and self.components.is_thread(component):
+                        known.seen[component + 1] = time
+                clock.join(known)
+                fiber.tick()
+                self._times[fiber.component] = fiber.time
+        clock.fenced_shared = dict(clock.seen)
+        clock.fenced_global = dict(clock.seen)
 
     # -- CTA and cluster barriers -----------------------------------------------------------------
 

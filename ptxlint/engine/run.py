@@ -111,15 +111,14 @@ def called(module: Module, function: Function) -> dict[str, Function]:
 
 def assumed_block(function: Function, effects: list[tuple[fx.Effect, ...]]) -> tuple[int, int, int]:
     """Return a block shape guessed from barrier counts and comparisons with the thread's index."""
-    threads = 128
+    threads = 32
     origin: dict[str, int] = {}
     for at, instruction_effects in enumerate(effects):
         for effect in instruction_effects:
             if isinstance(effect, fx.CtaBarrier):
                 count = effect.count
                 value = getattr(count, "value", None)
-                if isinstance(value, int):
-                    threads = max(threads, value)
+                threads = max(threads, value if isinstance(value, int) else 128)
             if not isinstance(effect, fx.Compute) or not effect.dsts or not isinstance(effect.dsts[0], Name):
                 continue
             dst = effect.dsts[0].text

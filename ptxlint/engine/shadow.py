@@ -21,6 +21,7 @@ class Shadow:
         self.report = report
         self.generic: dict[int, dict[object, Access]] = {}
         self.asynchronous: dict[int, dict[object, Access]] = {}
+        self.copies: dict[int, dict[object, Access]] = {}
 
     def access(self, access: Access, seen: Times, lanes_all: bool) -> None:
         """Check a generic access by a thread that has *seen*, and keep it."""
@@ -43,11 +44,30 @@ class Shadow:
                     if access.points is not None and not access.overlaps(other.low, other.high):
                         continue
                     self.report(Gap.COMPLETION, other, access)
+            if self.copies:
+                self._copies(granule, access, seen, checked)
+            if access.family is Family.CP_ASYNC:
+                self.copies.setdefault(granule, {})[key] = access
             mine = self.generic.setdefault(granule, {})
             before = mine.get(key)
             if before is not None and before is not access:
                 access.previous = before.time
             mine[key] = access
+
+    def _copies(self, granule: int, access: Access, seen: Times, checked: set[int]) -> None:
+        """Check a generic access against non-bulk copies that may be under way."""
+        for other in self.copies.get(granule, {}).values():
+            done = other.completion
+            if done is None or seen.get(done[0], -1) >= done[1] and seen.get(other.component, -1) >= other.time:
+                continue
+            if id(other) in checked or not other.overlaps(access.low, access.high):
+                continue
+            if access.points is not None and not access.overlaps(other.low, other.high):
+                continue
+            if access.family is Family.CP_ASYNC and other.event is access.event:
+                continue
+            checked.add(id(other))
+            self.report(Gap.COMPLETION, other, access)
 
     def operation(self, access: Access, seen: Times, fenced: Times, strict: bool) -> None:
         """Check an asynchronous access that a thread with clock *seen*/*fenced* issues, and keep it.
