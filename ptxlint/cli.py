@@ -276,6 +276,8 @@ def run() -> int:
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
+    except SystemExit:  # click and rich say so when nobody reads the output any more
+        return FAILURE
     except OSError as error:  # standard output is closed, or its disk is full
         with contextlib.suppress(OSError):
             click.echo(f"ptxlint: error: cannot write the report: {error.strerror}", err=True)

@@ -17,15 +17,16 @@ _CLEAN = re.compile(r"\s*//\s*expect-clean\s*$")
 
 def update(path: Path, expected: Expectations, findings: Sequence[Finding]) -> bool:
     """Rewrite the markers of *path*; return whether something changed. The number of lines stays."""
-    lines = path.read_text("utf-8").split("\n")
+    before = path.read_text("utf-8").split("\n")
+    lines = list(before)
     changes = differences(expected, findings)
     for difference in changes:
         _apply(difference, lines, expected)
     if changes and not any("expect" in line and re.search(r"//.*expect[a-z-]*[:@]", line) for line in lines):
         _append(lines, 1, "expect-clean")
-    if changes:
+    if lines != before:
         path.write_text("\n".join(lines), "utf-8")
-    return bool(changes)
+    return lines != before
 
 
 def _apply(difference: Difference, lines: list[str], expected: Expectations) -> None:
@@ -69,4 +70,4 @@ def _replace(lines: list[str], marker: Marker, words: str) -> None:
         r'(?:\s+may\b|\s+via\s+#[\w-]+(?:\s*,\s*#[\w-]+)*|\s+"[^"]+")*'
     )
     line, _ = written.subn(words, lines[marker.at - 1], count=1)
-    lines[marker.at - 1] = re.sub(r"\s*//\s*$", "", line)
+    lines[marker.at - 1] = re.sub(r"\s*(//\s*)?$", "", line)

@@ -1,0 +1,65 @@
+"""Imports point one way: ptx, flow -> model -> engine -> checks -> linter -> cli; report beside them."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import ptxlint
+
+PACKAGE = Path(ptxlint.__file__).parent
+
+# What each part may import besides itself. `ptxlint` itself is the package's __init__ (the version).
+ALLOWED = {
+    "ptx": {"_data"},
+    "flow": {"ptx", "model"},
+    "model": {"ptx"},
+    "engine": {"ptx", "flow", "model"},
+    "report": {"ptx"},
+    "checks": {"ptx", "flow", "model", "engine", "report"},
+    "coverage": {"ptx", "flow", "model", "engine", "report"},
+    "dump": {"ptx", "flow", "model", "engine"},
+    "linter": {"ptx", "flow", "model", "engine", "checks", "report", "coverage", "dump"},
+    "inputs": set(),
+    "cli": {"linter", "checks", "report", "inputs"},
+    "__main__": {"cli"},
+    "__init__": set(),
+    "_data": set(),
+}
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+def part(path: Path) -> str:
+    return path.relative_to(PACKAGE).with_suffix("").parts[0]
+
+
+def imports(tree: ast.AST) -> Iterator[str]:
+    """Yield the part of ptxlint that each import names; imports for type checkers only count too."""
+    for node in ast.walk(tree):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            module = node.module or ""
+            names = [f"{module}.{alias.name}" for alias in node.names] if module == "ptxlint" else [module]
+        for name in names:
+            root, _, rest = name.partition(".")
+            if root == "ptxlint" and rest:
+                yield rest.split(".")[0]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+def test_imports_point_one_way(path: Path) -> None:
+    own = part(path)
+    assert own in ALLOWED, f"say in this test what {own} may import"
+    wrong = set(imports(ast.parse(path.read_text("utf-8")))) - ALLOWED[own] - {own, "__version__"}
+    assert not wrong, f"{own} must not import {', '.join(sorted(wrong))}"
+
+
+def test_only_the_model_asks_for_opcodes() -> None:
+    asks = re.compile(r"\.opcode\.(?:startswith|endswith)\(|\.opcode (?:==|!=|in|not in) ")
+    modules = [path for path in MODULES if asks.search(path.read_text("utf-8"))]
+    assert {part(path) for path in modules} <= {"model", "ptx"}, modules
