@@ -62,13 +62,8 @@ class ModuleBuilder:
 
     def problem(self, offset: int, mismatch: Mismatch, function: str | None) -> None:
         """Record text that the grammar does not know."""
-        message = mismatch.message
-        if mismatch.expected:
-            *others, last = mismatch.expected
-            listed = f"{', '.join(others)} or {last}" if others else last
-            message = f"{message}, expected {listed}"
         position = self.source.position(min(offset, len(self.source.text)))
-        self.problems.append(SyntaxProblem(position, message, mismatch.expected, function))
+        self.problems.append(SyntaxProblem(position, mismatch.message, mismatch.expected, function))
 
     def start_function(self, node: "Node", text: str, base: int, offset: int) -> FunctionBuilder:
         """Begin the function whose prototype is *node*; it stands at *offset* of the file."""

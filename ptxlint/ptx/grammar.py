@@ -34,24 +34,8 @@ _WORDS = {
     "$END": "the end",
 }
 _OPERATORS = frozenset(
-    [
-        "OR_OR",
-        "AND_AND",
-        "BAR",
-        "CARET",
-        "AMPERSAND",
-        "EQUALITY",
-        "RELATION",
-        "SHIFT",
-        "PLUS",
-        "MINUS",
-        "STAR",
-        "SLASH",
-        "PERCENT",
-        "TILDE",
-        "BANG",
-        "QMARK",
-    ]
+    {"OR_OR", "AND_AND", "BAR", "CARET", "AMPERSAND", "EQUALITY", "RELATION", "SHIFT"}
+    | {"PLUS", "MINUS", "STAR", "SLASH", "PERCENT", "TILDE", "BANG", "QMARK"}
 )
 _WORD = re.compile(r"[\w$%.:@]{1,40}|.", re.ASCII | re.DOTALL)
 

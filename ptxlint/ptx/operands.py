@@ -251,7 +251,10 @@ class OperandTexts(dict[str, Operand]):
         check_depth(text)
         tree = parse_tree(text, "operands")
         nodes: list[Any] = tree.children
-        operands = tuple([self.reader.read(node, text) for node in nodes])
+        try:
+            operands = tuple([self.reader.read(node, text) for node in nodes])
+        except RecursionError:
+            raise Mismatch(0, "nested too deeply") from None
         for operand in operands:
             if isinstance(operand, Symbolic) and operand.function == ELEMENT:
                 raise Unbound
@@ -264,7 +267,7 @@ class OperandTexts(dict[str, Operand]):
         try:
             bind = _bind_all([_bind(child, starts, ends, values) for child in tree.children])
             same = bind(values) == operands
-        except Unbound:
+        except (Unbound, RecursionError):
             return None
         return bind if same else None
 

@@ -55,15 +55,18 @@ _SEMICOLON = re.compile(rf"{_NOT_CODE}|;")
 _COMMENT = re.compile(r"//[^\n]*|/\*[\s\S]*?\*/")
 _SIMPLE = re.compile(rf'(@!?[%$\w]+\s+)?({_OPCODE})\s*([^;"/]*);', re.ASCII)
 _HEAD_END = re.compile(r'"[^"\n]*"(?:\s*;)?|//[^\n]*|/\*[\s\S]*?(?:\*/|\Z)|[{;]')
-_FUNCTION = re.compile(r"(?:\.(?:visible|extern|weak|common)\s+)*\.(?:entry|func)(?![\w$.:])", re.ASCII)
-_FUNCTION_NAME = re.compile(r"\.(?:entry|func)\s+(?:\([^)]*\)\s*)?([\w$%]+)", re.ASCII)
+_GAP = r"(?:\s+|//[^\n]*\n|/\*[\s\S]*?\*/)*"
+_FUNCTION = re.compile(
+    rf"(?:\.(?:visible|extern|weak|common)(?![\w$.:]){_GAP})*\.(?:entry|func)(?![\w$.:])", re.ASCII
+)
+_FUNCTION_NAME = re.compile(r"\.(?:entry|func)\s+(?:\([^)]*\)\s*)?([A-Za-z_$%][\w$]*)", re.ASCII)
 _UNENDED = re.compile(
-    r"""\.version\s+[^\s;]+
-    | \.target\s+[\w$]+(?:\s*,\s*[\w$]+)*
-    | \.address_size\s+\w+
+    rf"""\.version{_GAP}[\w.$]+
+    | \.target{_GAP}[\w$]+(?:{_GAP},{_GAP}[\w$]+)*
+    | \.address_size{_GAP}[\w$]+
     | \.file\s+\d+\s+"[^"\n]*"(?:\s*"[^"\n]*")?(?:\s*,\s*\d+)*
     | \.loc(?:[ \t]+\d+)+(?:\s*,\s*[\w$+ \t]+)*
-    | \.section[ \t][^{;]*\{[^{}]*\}
+    | \.section[ \t][^{{;]*\{{[^{{}}]*\}}
     | ;""",
     re.VERBOSE | re.ASCII,
 )
