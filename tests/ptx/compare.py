@@ -36,10 +36,20 @@ def differences(left: Module, right: Module) -> Iterator[str]:
         yield "other functions"
         return
     for one, other in zip(left.functions, right.functions, strict=True):
-        for name in (
-            "is_entry offset end parameters returns directives registers ranges variables labels targets "
-            "is_declaration"
-        ).split():
+        for name in [
+            "is_entry",
+            "offset",
+            "end",
+            "parameters",
+            "returns",
+            "directives",
+            "registers",
+            "ranges",
+            "variables",
+            "labels",
+            "targets",
+            "is_declaration",
+        ]:
             if getattr(one, name) != getattr(other, name):
                 yield f"{one.name}.{name}: {getattr(one, name)} / {getattr(other, name)}"
         if len(one.instructions) != len(other.instructions):
