@@ -66,12 +66,14 @@ def test_an_installed_wheel_lints_outside_of_the_checkout(dist: Path, tmp_path: 
     [wheel] = dist.glob("*.whl")
     home = tmp_path / "env"
     venv.create(home, symlinks=os.name == "posix")
-    scheme = sysconfig.get_paths("venv", vars={"base": str(home), "platbase": str(home)})
-    python = Path(scheme["scripts"]) / ("python.exe" if os.name == "nt" else "python")
+    scripts = home / ("Scripts" if os.name == "nt" else "bin")
+    python = scripts / ("python.exe" if os.name == "nt" else "python")
     install = ["install", "--quiet", "--no-deps", "--no-index", str(wheel)]
     subprocess.run([sys.executable, "-m", "pip", "--python", str(python), *install], check=True)
     # The dependencies come from the environment that runs the tests; its own ptxlint comes after.
-    (Path(scheme["purelib"]) / "dependencies.pth").write_text(sysconfig.get_paths()["purelib"], "utf-8")
+    ask = [str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
+    purelib = Path(subprocess.run(ask, capture_output=True, text=True, check=True).stdout.strip())
+    (purelib / "dependencies.pth").write_text(sysconfig.get_paths()["purelib"], "utf-8")
 
     where = subprocess.run(
         [python, "-c", "import ptxlint; print(ptxlint.__file__)"],
@@ -82,7 +84,7 @@ def test_an_installed_wheel_lints_outside_of_the_checkout(dist: Path, tmp_path: 
     assert Path(where.stdout.strip()).is_relative_to(home)
     shutil.copy(FIXTURES / "ptx201" / "two_stage_copy.sm_90a.ptx", tmp_path / "k.ptx")
     done = subprocess.run(
-        [Path(scheme["scripts"]) / "ptxlint", "check", "k.ptx"], cwd=tmp_path, capture_output=True, text=True
+        [scripts / "ptxlint", "check", "k.ptx"], cwd=tmp_path, capture_output=True, text=True
     )
     assert (done.returncode, done.stderr) == (1, "")
     assert done.stdout.startswith("error[PTX201]: ")
