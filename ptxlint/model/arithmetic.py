@@ -462,10 +462,10 @@ def _arithmetic_builders() -> dict[str, Builder]:
     table["spdecompress"] = _sparse(1)
     for name in ("fma", "rcp", "sqrt", "rsqrt", "sin", "cos", "lg2", "ex2", "tanh", "copysign"):
         table[name] = _opaque(_FLOAT)
-    for name in ("vadd", "vsub", "vabsdiff", "vmin", "vmax", "vavrg", "vset"):
+    for name in ("vadd", "vsub", "vabsdiff", "vmin", "vmax", "vset"):
         for lanes in ("", "2", "4"):
             table[name + lanes] = _video
-    for name in ("vshl", "vshr", "vmad"):
+    for name in ("vshl", "vshr", "vmad", "vavrg2", "vavrg4"):
         table[name] = _video
     return table
 

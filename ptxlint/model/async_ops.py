@@ -35,6 +35,7 @@ from ptxlint.model.opcodes import (
     order_of,
     pick,
     space_of,
+    split_at_address,
     words,
 )
 from ptxlint.ptx.syntax import Address, Operand
@@ -125,12 +126,17 @@ def _bulk(opcode: str, modifiers: list[str]) -> Handler:
         raise UnknownOpcode(f"completion mechanism of {opcode}")
     kind = BulkKind.REDUCE if reduction else BulkKind.COPY
     destination_space, source_space = SPACES[into], SPACES[out_of]
-    multicast_at = _multicast_place(modifiers, 4, 2 if "ignore_oob" in modifiers else 0)
-    barrier_at = 5 if "ignore_oob" in modifiers else 3
+    multicast = bool(pick(modifiers, _MULTICAST))
     local = into == "shared::cta"
     masked = "cp_mask" in modifiers
 
     def decode(operands: Operands) -> Effects:
+        barrier: Address | None = None
+        mask: Operand | None = None
+        if not group:
+            # With .ignore_oob, two byte counts stand between the size and the mbarrier.
+            _, barrier, after = split_at_address(operands[3:])
+            mask = after[0] if multicast else None
         return (
             BulkCopy(
                 kind,
@@ -139,10 +145,10 @@ def _bulk(opcode: str, modifiers: list[str]) -> Handler:
                 address(operands[0]),
                 address(operands[1]),
                 operands[2],
-                None if group else address(operands[barrier_at]),
+                barrier,
                 group,
                 None,
-                operands[multicast_at] if multicast_at else None,
+                mask,
                 0,
                 local,
                 masked,
@@ -150,10 +156,6 @@ def _bulk(opcode: str, modifiers: list[str]) -> Handler:
         )
 
     return Handler(decode, 0)
-
-
-def _multicast_place(modifiers: list[str], at: int, more: int = 0) -> int:
-    return at + more if pick(modifiers, _MULTICAST) else 0
 
 
 def _tensor_copy(opcode: str, modifiers: list[str]) -> Handler:
@@ -172,11 +174,12 @@ def _tensor_copy(opcode: str, modifiers: list[str]) -> Handler:
     cta_group = _group(modifiers)
     local = into == "shared::cta"
     # im2col offsets stand between the mbarrier and the mask.
-    multicast_at = _multicast_place(modifiers, 3, 1 if pick(modifiers, _IM2COL) else 0)
+    multicast = bool(pick(modifiers, _MULTICAST))
+    multicast_at = 4 if pick(modifiers, _IM2COL) else 3
 
     def decode(operands: Operands) -> Effects:
         mask: Operand | None = None
-        if multicast_at:
+        if multicast:
             mask = operands[multicast_at] if multicast_at < len(operands) else operands[3]
         return (
             BulkCopy(

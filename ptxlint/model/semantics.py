@@ -85,6 +85,11 @@ def decode(instruction: Instruction) -> tuple[Effect, ...]:
         return (Unknown(f"operands of {instruction.opcode}"),)
 
 
+def families() -> tuple[str, ...]:
+    """Return the first words of all opcodes that are known."""
+    return tuple(_BUILDERS)
+
+
 def is_plain(effects: tuple[Effect, ...]) -> bool:
     """Return whether *effects* only compute registers, or do nothing of interest."""
     return all(effect.__class__ is Compute or effect.__class__ is Nothing for effect in effects)

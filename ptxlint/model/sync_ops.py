@@ -190,6 +190,7 @@ _COVERED: dict[str, frozenset[str]] = {
     "global": frozenset({"global"}),
 }
 _RESTRICT = "sync_restrict::"
+_RESTRICTED_SPACES = ("shared::cta", "shared::cluster")
 _FENCE_ORDERS = ("sc", "acq_rel", "acquire", "release")
 _FABRIC = words("generic::fabric fabric::generic fabric::fabric")
 
@@ -210,7 +211,7 @@ def _proxy_fence(opcode: str, modifiers: list[str]) -> Handler:
         restricted = [word for word in rest if word.startswith(_RESTRICT)]
         check(opcode, (word for word in rest if word not in restricted), words("acquire release", SCOPES))
         spaces = restricted[0][len(_RESTRICT) :] if restricted else ""
-        if spaces not in _COVERED or not half:
+        if not spaces.startswith(_RESTRICTED_SPACES) or spaces not in _COVERED or not half:
             raise UnknownOpcode(f"restriction of {opcode}")
         reads = spaces.endswith("::read")
         return constant(ProxyFence("async", _COVERED[spaces], half, scope, reads_only=reads))
@@ -244,7 +245,7 @@ def _fence(opcode: str, modifiers: list[str]) -> Handler:
         return constant(MbarrierInitFence())
     plain = [word for word in modifiers if not word.startswith(_RESTRICT)]
     for word in modifiers:
-        if word.startswith(_RESTRICT) and word[len(_RESTRICT) :] not in _COVERED:
+        if word.startswith(_RESTRICT) and word[len(_RESTRICT) :] not in _RESTRICTED_SPACES:
             raise UnknownOpcode(f"modifier .{word} of {opcode}")
     check(opcode, plain, words("", _FENCE_ORDERS, SCOPES))
     scope = scope_of(plain, "")

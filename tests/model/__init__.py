@@ -1,0 +1,1 @@
+"""Tests of what PTX means for memory."""
