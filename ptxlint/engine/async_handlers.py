@@ -16,6 +16,7 @@ from ptxlint.engine.sync_handlers import (
     cluster_wait,
     collective,
     cta_barrier,
+    grid_dependency,
     logged,
     mbarrier_arrive,
     mbarrier_complete,
@@ -29,6 +30,7 @@ from ptxlint.engine.sync_handlers import (
     scalar,
     settle_phase,
     targets,
+    thread_fence,
     warp_barrier,
 )
 from ptxlint.engine.values import Value
@@ -171,6 +173,10 @@ def bulk_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
                 access.family = Family.REMOTE
                 access.completion = machine.remote_completion(fiber)
             perform(machine, fiber, access)
+        if queue is not None and effect.destination_space is fx.Space.GLOBAL:
+            machine.global_memory.bulk_store(fiber, event, mask, queue, queue.committed + 1, size)
+    if into and effect.source_space is fx.Space.GLOBAL:
+        machine.global_memory.bulk_load(fiber, event, mask, size)
     machine.log(fiber, event, mask)
     return False
 
@@ -494,7 +500,7 @@ HANDLERS: dict[str, Handler] = {
     "MbarrierComplete": mbarrier_complete,
     "MbarrierWait": mbarrier_wait,
     "ProxyFence": proxy_fence,
-    "ThreadFence": logged,
+    "ThreadFence": thread_fence,
     "MbarrierInitFence": logged,
     "CtaBarrier": cta_barrier,
     "WarpBarrier": warp_barrier,
@@ -519,7 +525,7 @@ HANDLERS: dict[str, Handler] = {
     "TensormapReplace": ignored,
     "TensormapCopyFence": ignored,
     "LaunchCancel": launch_cancel,
-    "GridDependency": logged,
+    "GridDependency": grid_dependency,
     "Call": call,
     "Unknown": ignored,
 }

@@ -162,3 +162,30 @@ class IgnoredWait:
 
     event: Event
     access: Event
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """An instruction that a thread executed, at *sequence* in the run."""
+
+    event: Event
+    actor: Actor
+    sequence: int
+
+
+@dataclass(slots=True)
+class Hazard:
+    """Two things in the wrong order, or without an order, other than two accesses of this CTA's bytes.
+
+    ``kind`` is what the checks look for; ``cause`` and ``facts`` are the kind's own.
+    """
+
+    kind: str
+    first: Point
+    second: Point
+    cause: str = ""
+    forced: bool = False
+    scenario: str = ""
+    count: int = 1
+    log: list[LogEntry] = field(default_factory=list)
+    facts: dict[str, object] = field(default_factory=dict)

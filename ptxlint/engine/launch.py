@@ -86,7 +86,8 @@ class Launch:
             if isinstance(base, Linear) and isinstance(base.offset, int):
                 return Linear(base.terms, base.offset + operand.offset)
             return base
-        assert isinstance(operand, Name)
+        if not isinstance(operand, Name):
+            return 0
         text = operand.text
         if text.startswith("%"):
             return self.special(text, warp, unknowns)

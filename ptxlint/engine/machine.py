@@ -19,9 +19,12 @@ from ptxlint.engine.events import (
     Conflict,
     Family,
     Gap,
+    Hazard,
     LogEntry,
     PendingAtExit,
+    Point,
 )
+from ptxlint.engine.global_memory import GlobalMemory
 from ptxlint.engine.launch import Launch
 from ptxlint.engine.oracle import Oracle, Scenario, Wish
 from ptxlint.engine.async_units import GroupQueue
@@ -29,6 +32,9 @@ from ptxlint.engine.program import Alu, Code, Event
 from ptxlint.engine.shadow import GRANULE, Shadow
 from ptxlint.engine.values import FULL, LANES, Scalar, Value, lane_of, lanes_of
 from ptxlint.engine.warp import Fiber, Frame, Warp, merge, narrow
+
+# Turns after which a loop is taken for one that never ends under the values assumed.
+RUNAWAY = 1000
 
 Handler = Callable[["Machine", Fiber, Event, int], bool]
 
@@ -49,6 +55,7 @@ class Outcome:
     peers: int = 0
     steps: int = 0
     budget_stop: bool = False
+    cut_loops: int = 0
     learned: dict[object, int] = field(default_factory=dict)
     bad_fix: bool = False
     phases: list[tuple[int, int, list[tuple[Event, int, Access | None, int]], bool]] = field(
@@ -56,6 +63,7 @@ class Outcome:
     )
     stages: int = 0
     problems: dict[tuple[object, ...], "Problem"] = field(default_factory=dict)
+    hazards: dict[tuple[object, ...], Hazard] = field(default_factory=dict)
     conflict_total: int = 0
 
 
@@ -104,6 +112,7 @@ class Machine:
         self.tcgen05: dict[int, int] = {}
         self.shared_values: dict[int, tuple[Value, int]] = {}
         self.starts: set[int] = set(launch.symbol_starts)
+        self.global_memory = GlobalMemory(self)
         self.tensor_columns = 0
         self.alloc_slots: set[int] = set()
         self.tracks_values = any(code.tracks_values for code in (kernel, *functions.values()))
@@ -296,6 +305,10 @@ class Machine:
             sides = self.outcome.sides
             if value.__class__ is int:
                 side = 0 if bool(value) != bool(negated) else 1
+                loop = code.exit_of.get(index)
+                if loop is not None and fiber.loops.get((id(code), loop.header), 0) > RUNAWAY:
+                    side = 0 if exit_.targets[1] in loop.blocks else 1
+                    self.outcome.cut_loops += 1
                 sides.add((id(code), index, side))
                 self._goto(fiber, index, exit_.targets[side])
                 return True
@@ -715,7 +728,7 @@ class Machine:
             )
         )
 
-    def log_since(self, first: Access) -> list[LogEntry]:
+    def log_since(self, first: Access | Point) -> list[LogEntry]:
         """Return what was logged since the first access."""
         found: list[LogEntry] = []
         for log in self.logs.values():
@@ -854,6 +867,18 @@ class Machine:
             )
             self.starts.add(address)
         return found
+
+    def hazard(self, hazard: Hazard) -> None:
+        """Record a hazard; the first evidence of a pair of instructions is kept."""
+        key = (hazard.kind, hazard.first.event.instruction.index, hazard.second.event.instruction.index)
+        found = self.outcome.hazards.get(key)
+        if found is not None:
+            found.count += 1
+            return
+        hazard.forced = self.tainted
+        hazard.scenario = self.oracle.scenario.name
+        hazard.log = self.log_since(hazard.first)
+        self.outcome.hazards[key] = hazard
 
     def problem(self, kind: str, fiber: Fiber, event: Event, other: Event | None = None, detail: str = "") -> None:
         """Record something that is wrong by itself."""

@@ -214,6 +214,7 @@ def _load(machine: Machine, fiber: Fiber, event: Event, address: int, size: int)
 
 def _global(machine: Machine, fiber: Fiber, event: Event, mask: int, value: Value) -> None:
     effect: fx.MemoryAccess = event.effect  # type: ignore[assignment]
+    machine.global_memory.access(fiber, event, mask, value)
     dsts = _dsts(event)
     if not any(dst is not None for dst in dsts):
         return

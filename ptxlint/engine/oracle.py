@@ -168,17 +168,27 @@ class Oracle:
         terms, offset = self.unknowns.reduce(terms, offset)
         if not isinstance(offset, tuple):
             offset = (offset,) * LANES
+        desired = (wish.value != flip) if wish else less
+        if wish is not None and wish.header >= 0:
+            # A loop's exit: the first lane decides, by the turns taken.
+            first = offset[fiber.lanes[0]]
+            left = self._reduced(terms, first)
+            known = self.unknowns.truth(*left, less)
+            desired = self._follow(alu, code, *left, less, flip, fiber, wish, known)
+            terms, reduced = self.unknowns.reduce(terms, offset)
+            offset = reduced if isinstance(reduced, tuple) else (reduced,) * LANES
+        elif wish is not None and (id(code), wish.block) in self.scenario.flips:
+            desired = not desired
         active = [offset[lane] for lane in fiber.lanes]
-        prefer = (wish.value if wish else True) != flip
-        # Let all lanes agree if they can: the hardest lane decides first.
-        extreme = (max(active) if less else active[0]) if prefer else (min(active) if less else active[0])
+        # Let all lanes agree if they can: the hardest lane decides.
+        extreme = (max(active) if desired else min(active)) if less else active[0]
         if terms and self.unknowns.truth(terms, extreme, less) is None:
-            self._choose(alu, code, terms, extreme, less, flip, fiber, wish)
+            self.unknowns.assume(terms, extreme, less, desired)
         result = 0
         for lane in fiber.lanes:
             truth = self.unknowns.truth(*self._reduced(terms, offset[lane]), less)
             if truth is None:
-                truth = prefer if less else False
+                truth = desired if less else False
                 self.unknowns.assume(terms, offset[lane], less, truth)
             if truth != flip:
                 result |= 1 << lane
@@ -216,7 +226,8 @@ class Oracle:
         unknowns = self.unknowns
         if wish is not None and wish.header >= 0:
             return self._follow(alu, code, terms, offset, less, flip, fiber, wish, None)
-        value = True if wish is None else wish.value
+        # With nothing to prefer, an unknown value is not the one it is compared with.
+        value = (less or flip) if wish is None else wish.value
         if wish is not None and wish.block >= 0 and (id(code), wish.block) in self.scenario.flips:
             value = not value
         truth = value != flip

@@ -165,6 +165,7 @@ class Code:
     effects: list[tuple[fx.Effect, ...]]
     headers: set[int] = field(default_factory=set)
     tracks_values: bool = False
+    global_events: bool = False
     exit_of: dict[int, Loop] = field(default_factory=dict)
     wants: dict[int, list[tuple[int, bool]]] = field(default_factory=dict)
 
@@ -257,6 +258,7 @@ class Lowering:
         self._wants(code)
         code.live_in = self._liveness(code)
         code.tracks_values = self.tracks_values
+        code.global_events = self.global_events
         code.slot_count = len(self.slots) + len(self._constant_slots)
         # Constants live behind the registers.
         return code
@@ -498,6 +500,8 @@ class Lowering:
         """Return the slot of *operand*; constants get negative slots, counted from the end."""
         if isinstance(operand, Not):
             operand = operand.operand
+        if isinstance(operand, Address):
+            operand = operand.base if operand.base is not None else Immediate(operand.offset)
         if isinstance(operand, Name) and self._is_register(operand.text):
             found = self.slots.get(operand.text)
             if found is None:

@@ -5,11 +5,11 @@ many bytes each tensor copy moves. The main run uses that. Further runs leave lo
 turn, let waits outside spin loops answer False first, and invert branches while that reaches new events.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from ptxlint.engine.async_handlers import HANDLERS
-from ptxlint.engine.events import Conflict, PendingAtExit
+from ptxlint.engine.events import Conflict, Hazard, PendingAtExit
 from ptxlint.engine.launch import Launch, thread_count
 from ptxlint.engine.machine import Machine, Outcome, Problem
 from ptxlint.engine.oracle import Oracle, Scenario
@@ -56,6 +56,7 @@ class Analysis:
     conflicts: list[Conflict] = field(default_factory=list)
     exits: list[PendingAtExit] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    hazards: list[Hazard] = field(default_factory=list)
     executed: set[tuple[int, int]] = field(default_factory=set)
     resolved: set[tuple[int, int]] = field(default_factory=set)
     unresolved: set[tuple[int, int]] = field(default_factory=set)
@@ -140,6 +141,25 @@ def assumed_block(function: Function, effects: list[tuple[fx.Effect, ...]]) -> t
     return (threads + 31) // 32 * 32, 1, 1
 
 
+def watches_global(decoded: Iterable[list[tuple[fx.Effect, ...]]]) -> bool:
+    """Return whether generic accesses of global memory matter to a bulk copy, or to a tensor map in memory."""
+    copies = accesses = False
+    for effects in decoded:
+        for instruction_effects in effects:
+            for effect in instruction_effects:
+                if isinstance(effect, (fx.TensormapReplace, fx.TensormapCopyFence)):
+                    return True
+                if isinstance(effect, fx.ProxyFence) and effect.kind == "tensormap":
+                    return True
+                if isinstance(effect, fx.BulkCopy):
+                    copies = copies or (
+                        effect.source_space is fx.Space.GLOBAL and effect.source is not None
+                    ) or (effect.destination_space is fx.Space.GLOBAL and effect.destination is not None)
+                elif isinstance(effect, fx.MemoryAccess):
+                    accesses = accesses or effect.space in (fx.Space.GLOBAL, fx.Space.GENERIC)
+    return copies and accesses
+
+
 def cluster_shape(function: Function, effects: list[tuple[fx.Effect, ...]]) -> tuple[int, int, int]:
     """Return the cluster shape: declared, or two CTAs when the code speaks to peers, or one."""
     shape = function.directives.get("reqnctapercluster")
@@ -167,9 +187,12 @@ def prepare(
     others = called(module, function)
     names = set(others)
     effects = decode(function)
-    kernel = Lowering(function, effects, names.__contains__).run()
+    decoded = {name: decode(other) for name, other in others.items()}
+    watched = watches_global((effects, *decoded.values()))
+    kernel = Lowering(function, effects, names.__contains__, watched).run()
     functions = {
-        name: Lowering(other, decode(other), names.__contains__).run() for name, other in others.items()
+        name: Lowering(other, decoded[name], names.__contains__, watched).run()
+        for name, other in others.items()
     }
     shape = block or thread_count(function.directives)
     launch = Launch(
@@ -315,6 +338,7 @@ def _add(analysis: Analysis, outcome: Outcome) -> None:
         elif analysis.exits[at].forced and not pending.forced:
             analysis.exits[at] = pending
     analysis.problems.extend(outcome.problems.values())
+    analysis.hazards.extend(outcome.hazards.values())
     analysis.executed |= outcome.executed
     analysis.resolved |= outcome.resolved
     analysis.unresolved |= outcome.unresolved

@@ -262,6 +262,22 @@ def proxy_fence(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool
     return False
 
 
+def thread_fence(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
+    """``fence.acq_rel`` and its relatives, ``membar``."""
+    machine.log(fiber, event, mask)
+    machine.global_memory.fence(fiber, event)
+    return False
+
+
+def grid_dependency(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
+    """``griddepcontrol``."""
+    effect: fx.GridDependency = event.effect  # type: ignore[assignment]
+    machine.log(fiber, event, mask)
+    if not effect.wait:
+        machine.global_memory.launch_dependents(fiber, event, mask)
+    return False
+
+
 def logged(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
     """Anything that only leaves a mark for traces."""
     machine.log(fiber, event, mask)

@@ -31,7 +31,7 @@ Key = tuple[object, ...]
 class Atom:
     """A named unknown; *evaluate* computes it from *arguments* when it is a function of others."""
 
-    __slots__ = ("arguments", "evaluate", "high", "id", "key", "low", "value")
+    __slots__ = ("arguments", "checked", "evaluate", "high", "id", "key", "low", "value")
 
     def __init__(self, identity: int, key: Key, low: int, high: int) -> None:
         self.id = identity
@@ -41,6 +41,7 @@ class Atom:
         self.value: int | None = None
         self.evaluate: Callable[..., int] | None = None
         self.arguments: tuple[Scalar, ...] = ()
+        self.checked = -1
 
     def __repr__(self) -> str:
         return "/".join(str(part) for part in self.key[:3])
@@ -189,6 +190,7 @@ class Unknowns:
         self.preset: dict[Key, int] = dict(preset)
         self.learned: dict[Key, int] = {}
         self.generous = False
+        self.version = 0
 
     # -- atoms ----------------------------------------------------------------------------------
 
@@ -218,7 +220,8 @@ class Unknowns:
 
     def value_of(self, atom: Atom) -> int | None:
         """Return the value of *atom* if what is assumed fixes it."""
-        if atom.value is None and atom.evaluate is not None:
+        if atom.value is None and atom.evaluate is not None and atom.checked != self.version:
+            atom.checked = self.version
             known = [self.resolve(argument) for argument in atom.arguments]
             if all(value.__class__ is int for value in known):
                 atom.value = atom.evaluate(*known)
@@ -289,6 +292,7 @@ class Unknowns:
         self.decisions.append(Decision(terms, offset, less, outcome))
         if not less:
             if outcome:
+                self.version += 1
                 self.bounds[key] = (-offset // g, -offset // g)
                 self._fix_single(terms, -offset // g)
             else:
@@ -468,10 +472,12 @@ class Unknowns:
         if self._contradicted():
             for atom, old in saved_values:
                 atom.value = old
+            self.version += 1
             return False
         return True
 
     def _contradicted(self) -> bool:
+        self.version += 1
         for decision in self.decisions:
             left, offset = self.reduce(decision.terms, decision.offset)
             if left:
@@ -491,10 +497,12 @@ class Unknowns:
             self.bounds = saved_bounds
             for atom, old in saved_values:
                 atom.value = old
+            self.version += 1
             return False
         return True
 
     def _fix_single(self, terms: Terms, value: int) -> None:
+        self.version += 1
         if len(terms) != 1:
             return
         atom = terms[0][0]
@@ -522,7 +530,9 @@ class Unknowns:
             for member in family:
                 member.value = None
             leaf.value = guess
+            self.version += 1
             result = self.value_of(atom)
+            self.version += 1
             for member in family:
                 member.value = None
             leaf.value = None
