@@ -4,10 +4,12 @@ from ptxlint.checks.base import Check
 from ptxlint.checks.ptx101_missing_proxy_fence_write_read import MissingProxyFenceWriteRead
 from ptxlint.checks.ptx102_missing_proxy_fence_read_write import MissingProxyFenceReadWrite
 from ptxlint.checks.ptx103_missing_proxy_fence_write_write import MissingProxyFenceWriteWrite
+from ptxlint.checks.ptx105_missing_proxy_fence_global import MissingProxyFenceGlobal
 from ptxlint.checks.ptx201_wait_group_too_weak import WaitGroupTooWeak
 from ptxlint.checks.ptx202_bulk_source_overwritten import BulkSourceOverwritten
 from ptxlint.checks.ptx203_uncommitted_bulk_group import UncommittedBulkGroup
 from ptxlint.checks.ptx204_group_wait_by_non_issuer import GroupWaitByNonIssuer
+from ptxlint.checks.ptx205_read_wait_before_destination_use import ReadWaitBeforeDestinationUse
 from ptxlint.checks.ptx206_bulk_store_pending_at_exit import BulkStorePendingAtExit
 from ptxlint.checks.ptx207_wrong_group_family import WrongGroupFamily
 from ptxlint.checks.ptx208_unordered_async_operations import UnorderedAsyncOperations
@@ -20,6 +22,9 @@ from ptxlint.checks.ptx309_elected_publish_without_warp_sync import ElectedPubli
 from ptxlint.checks.ptx401_read_before_cp_async_wait import ReadBeforeCpAsyncWait
 from ptxlint.checks.ptx501_wgmma_operand_released_early import WgmmaOperandReleasedEarly
 from ptxlint.checks.ptx516_tcgen05_operand_released_early import Tcgen05OperandReleasedEarly
+from ptxlint.checks.ptx705_mixed_proxy_atomics import MixedProxyAtomics
+from ptxlint.checks.ptx706_noncoherent_load_of_async_data import NoncoherentLoadOfAsyncData
+
 
 # In the order in which they may claim a conflict: the special before the general.
 ALL_CHECKS: tuple[Check, ...] = (
@@ -42,4 +47,8 @@ ALL_CHECKS: tuple[Check, ...] = (
     MissingProxyFenceWriteWrite(),
     ElectedPublishWithoutWarpSync(),
     UnorderedAsyncOperations(),
+    ReadWaitBeforeDestinationUse(),
+    MissingProxyFenceGlobal(),
+    MixedProxyAtomics(),
+    NoncoherentLoadOfAsyncData(),
 )
