@@ -8,8 +8,9 @@ then computed, not guessed.
 """
 
 from dataclasses import dataclass, field
+from enum import Enum
 
-from ptxlint.engine.program import PIPELINE_EVENTS, Alu, Code, Event
+from ptxlint.engine.program import MEMORY_EVENTS, PIPELINE_EVENTS, Alu, Code, Event
 from ptxlint.engine.values import (
     LANES,
     Linear,
@@ -25,6 +26,15 @@ from ptxlint.engine.values import (
     settle,
 )
 from ptxlint.engine.warp import Fiber
+
+
+class LoopKind(Enum):
+    """What a loop is there for; decides how often an open one is run."""
+
+    PIPELINE = "has barriers or asynchronous operations of its own"
+    OUTER = "holds a pipeline loop"
+    ACCESSES = "only touches memory"
+    SEARCH = "only computes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +68,8 @@ class Oracle:
         self.unknowns = unknowns
         self.scenario = Scenario("main")
         self.wishes: dict[int, dict[int, Wish]] = {}
-        self.inner: dict[int, dict[int, bool]] = {}
+        self.kinds: dict[int, dict[int, LoopKind]] = {}
+        self.around: dict[int, dict[int, list[int]]] = {}
         self.visits: dict[tuple[object, ...], tuple[Terms, int]] = {}
         self.decided_blocks: set[tuple[int, int, bool]] = set()
         self.bad_fix = False
@@ -78,15 +89,22 @@ class Oracle:
         if id(code) in self.wishes:
             return
         self.wishes[id(code)] = wishes(code)
-        inner: dict[int, bool] = {}
-        with_events = [
-            loop for loop in code.loops if any(_has_events(code, b) for b in loop.blocks)
-        ]
+        pipelines = [loop for loop in code.loops if any(_has_events(code, b) for b in loop.blocks)]
+        kinds: dict[int, LoopKind] = {}
         for loop in code.loops:
-            inner[loop.header] = not any(
-                other.header != loop.header and other.blocks < loop.blocks for other in with_events
-            )
-        self.inner[id(code)] = inner
+            if loop not in pipelines:
+                touches = any(_touches(code, b) for b in loop.blocks)
+                kinds[loop.header] = LoopKind.ACCESSES if touches else LoopKind.SEARCH
+            elif any(other.header != loop.header and other.blocks < loop.blocks for other in pipelines):
+                kinds[loop.header] = LoopKind.OUTER
+            else:
+                kinds[loop.header] = LoopKind.PIPELINE
+        self.kinds[id(code)] = kinds
+        around: dict[int, list[int]] = {}
+        for loop in code.loops:
+            for block in loop.blocks:
+                around.setdefault(block, []).append(loop.header)
+        self.around[id(code)] = around
 
     # -- fresh unknowns ---------------------------------------------------------------------------
 
@@ -217,8 +235,26 @@ class Oracle:
         return int(truth != flip)
 
     def _limit(self, code: Code, header: int) -> int:
-        inner = self.inner[id(code)].get(header, True)
-        return self.scenario.trips if inner else self.scenario.outer_trips
+        kind = self.kinds[id(code)].get(header, LoopKind.PIPELINE)
+        if kind is LoopKind.PIPELINE:
+            return self.scenario.trips
+        if kind is LoopKind.OUTER:
+            return self.scenario.outer_trips
+        return min(self.scenario.trips, 2 if kind is LoopKind.ACCESSES else 1)
+
+    def _weary(self, code: Code, fiber: Fiber, wish: Wish) -> bool:
+        """Whether a loop around the decision has run long enough that it should be left.
+
+        Its own exit may be decided by values that only another outcome here lets grow, as in a search
+        for the next work item.
+        """
+        identity = id(code)
+        for header in self.around[identity].get(wish.block, ()):
+            if header != wish.header:
+                turns = fiber.loops.get((identity, header), 0)
+                if turns > self._limit(code, header) + 2:
+                    return True
+        return False
 
     def _choose(
         self, alu: Alu, code: Code, terms: Terms, offset: int, less: bool, flip: bool, fiber: Fiber, wish: Wish | None
@@ -229,6 +265,8 @@ class Oracle:
         # With nothing to prefer, an unknown value is not the one it is compared with.
         value = (less or flip) if wish is None else wish.value
         if wish is not None and wish.block >= 0 and (id(code), wish.block) in self.scenario.flips:
+            value = not value
+        if wish is not None and wish.block >= 0 and self._weary(code, fiber, wish):
             value = not value
         truth = value != flip
         unknowns.assume(terms, offset, less, truth)
@@ -278,6 +316,8 @@ class Oracle:
                 return decided
             self.invariant_exits += 1
             return not decided
+        if self._weary(code, fiber, wish):
+            limit = 64
         truth = stay if turn < limit else not stay
         if last is not None and last[0] == terms and last[1] == offset and turn > limit:
             self.invariant_exits += 1
@@ -302,6 +342,12 @@ def _has_events(code: Code, block: int) -> bool:
     return any(
         isinstance(item, Event) and isinstance(item.effect, PIPELINE_EVENTS) and not item.spin
         for item in code.blocks[block].items
+    )
+
+
+def _touches(code: Code, block: int) -> bool:
+    return any(
+        isinstance(item, Event) and isinstance(item.effect, MEMORY_EVENTS) for item in code.blocks[block].items
     )
 
 

@@ -75,10 +75,15 @@ def settle(lanes: Sequence[Scalar]) -> Value:
             if lane != first or lane.__class__ is not int:
                 return tuple(lanes)
         return first
+    terms = first.terms  # type: ignore[union-attr]
+    offsets = []
     for lane in lanes:
-        if lane is not first:
+        if lane.__class__ is int or lane.terms != terms:  # type: ignore[union-attr]
             return tuple(lanes)
-    return first
+        offsets.append(lane.offset)  # type: ignore[union-attr]
+    if offsets.count(offsets[0]) == len(offsets):
+        return first
+    return Linear(terms, tuple(offsets))
 
 
 def lane_of(value: Value, lane: int) -> Scalar:
@@ -191,6 +196,14 @@ class Unknowns:
         self.learned: dict[Key, int] = {}
         self.generous = False
         self.version = 0
+        self._canonical: dict[Terms, tuple[Key, int, Terms]] = {}
+
+    def canonical(self, terms: Terms) -> tuple[Key, int, Terms]:
+        """Return ``canonical(terms)``, remembered."""
+        found = self._canonical.get(terms)
+        if found is None:
+            found = self._canonical[terms] = canonical(terms)
+        return found
 
     # -- atoms ----------------------------------------------------------------------------------
 
@@ -248,7 +261,7 @@ class Unknowns:
             else:
                 moved += k * known
         if left:
-            key, g, _ = canonical(tuple(left))
+            key, g, _ = self.canonical(tuple(left))
             bound = self.bounds.get(key)
             if bound is not None and bound[0] == bound[1]:
                 moved += g * bound[0]
@@ -259,7 +272,7 @@ class Unknowns:
 
     def range_of(self, terms: Terms) -> tuple[Key, int, int, int]:
         """Return key, common factor and the bounds of the canonical combination of *terms*."""
-        key, g, unit = canonical(terms)
+        key, g, unit = self.canonical(terms)
         low = sum(k * (atom.low if k > 0 else atom.high) for atom, k in unit)
         high = sum(k * (atom.high if k > 0 else atom.low) for atom, k in unit)
         bound = self.bounds.get(key)
