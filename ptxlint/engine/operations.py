@@ -240,7 +240,11 @@ class Operation:
             return linear
         if all(not _varies(value) for value in values):
             return self._opaque(values)  # type: ignore[arg-type]
-        rows = zip(*(lanes_of(value) for value in values), strict=True)
+        rows = list(zip(*(lanes_of(value) for value in values), strict=True))
+        open_rows = [row for row in rows if any(value.__class__ is not int for value in row)]
+        if len(open_rows) > 4:
+            # Unknown data in many lanes: taken to be alike in all of them.
+            return self._scalar(open_rows[0])
         return settle([self._scalar(row) for row in rows])
 
     def _scalar(self, row: tuple[Scalar, ...]) -> Scalar:

@@ -167,14 +167,18 @@ class Oracle:
         a, b = parts(x, bits), parts(y, bits)
         wish = self.wishes[id(code)].get(alu.dsts[0]) if alu.dsts else None
         if a is None or b is None:
-            lanes = []
-            for lane in range(LANES):
-                if fiber.mask >> lane & 1:
-                    la, lb = parts(lane_of(x, lane), bits), parts(lane_of(y, lane), bits)
-                    assert la is not None and lb is not None
-                    lanes.append(self._decide(alu, code, relation, la, lb, fiber, wish))
+            lanes = [0] * LANES
+            shared: int | None = None
+            for lane in fiber.lanes:
+                la, lb = parts(lane_of(x, lane), bits), parts(lane_of(y, lane), bits)
+                assert la is not None and lb is not None
+                if la[0] or lb[0]:
+                    # Unknown data in several lanes: taken to be alike.
+                    if shared is None:
+                        shared = self._decide(alu, code, relation, la, lb, fiber, wish)
+                    lanes[lane] = shared
                 else:
-                    lanes.append(0)
+                    lanes[lane] = self._decide(alu, code, relation, la, lb, fiber, wish)
             agreed = {lanes[lane] for lane in fiber.lanes}
             return agreed.pop() if len(agreed) == 1 else settle(lanes)
         return self._decide_lanes(alu, code, relation, a, b, fiber, wish)
@@ -294,7 +298,7 @@ class Oracle:
         key = (fiber.warp.index, id(code), alu.instruction.index)
         last = self.visits.get(key)
         self.visits[key] = (terms, offset)
-        if turn >= 1 and last is not None and last[0] == terms and last[1] != offset:
+        if terms and turn >= 1 and last is not None and last[0] == terms and last[1] != offset:
             stride = offset - last[1]
             at_exit = offset + stride * max(0, limit - turn)
             _, g, _ = canonical(terms)
