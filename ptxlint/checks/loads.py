@@ -46,6 +46,9 @@ def hand_over(conflict: Conflict) -> HandOver | None:
         and second.family in LOADS
         and second.write
     ):
+        stale = facts.get("stale_wait") or facts.get("issuer_stale")
+        if isinstance(stale, LogEntry):
+            return HandOver(Fault.WRONG_PHASE, stale, -1, -1)
         return HandOver(Fault.EARLY_RELEASE if entry else Fault.EARLY_REFILL, entry, -1, -1)
     if conflict.gap is not Gap.COMPLETION or first.family not in LOADS or not first.write:
         return None
@@ -65,6 +68,9 @@ def hand_over(conflict: Conflict) -> HandOver | None:
         return HandOver(fault, entry, observed, tracked)
     if isinstance(at, int):
         if known < at:
+            stale = facts.get("issuer_stale")
+            if isinstance(stale, LogEntry):
+                return HandOver(Fault.WRONG_PHASE, stale, observed, tracked)
             return HandOver(Fault.EARLY_REFILL, entry, observed, tracked)
         if waited_since:
             return HandOver(Fault.WRONG_PHASE, entry, observed, tracked)

@@ -19,17 +19,25 @@ class PhaseParityMismatch(Check):
         if found is None or found.fault is not Fault.WRONG_PHASE:
             return None
         first, second = conflict.first, conflict.second
-        waits = [e for e in entries_of(conflict, "MbarrierWait") if e.number == conflict.facts.get("barrier")]
-        verb = "overwrites" if second.write else "reads"
-        message = (
-            f"{context.opcode(second)} {verb} {context.place(second)} before the {context.opcode(first)} that "
-            f"fills it is complete: the wait is satisfied by an earlier phase than phase {found.tracked}, which "
-            "tracks the load"
-        )
         fix = Fix(
             "flip the parity each time the barrier's phase has been waited for (when the stage index wraps)",
             "xor.b32 parity, parity, 1;",
             "phase ^= 1;  // when the stage index wraps",
+        )
+        verb = "overwrites" if second.write else "reads"
+        if found.tracked < 0 and found.release is not None:
+            wait = found.release
+            message = (
+                f"{context.opcode(second)} {verb} {context.place(second)} while {context.opcode(first)} of "
+                f"{first.actor} may still use it: the wait of {wait.actor} that should keep them apart is satisfied by "
+                "a phase that it has seen before"
+            )
+            return Verdict("parity", message, fix, (wait, "succeeds on a phase already observed"))
+        waits = [e for e in entries_of(conflict, "MbarrierWait") if e.number == conflict.facts.get("barrier")]
+        message = (
+            f"{context.opcode(second)} {verb} {context.place(second)} before the {context.opcode(first)} that "
+            f"fills it is complete: the wait is satisfied by an earlier phase than phase {found.tracked}, which "
+            "tracks the load"
         )
         near = (waits[-1], "succeeds on an earlier phase") if waits else None
         return Verdict("parity", message, fix, near)

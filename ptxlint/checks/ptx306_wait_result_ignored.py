@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ptxlint.checks.base import Check, Context, Draft, Verdict
-from ptxlint.engine.events import Conflict
+from ptxlint.engine.events import Conflict, Gap, LogEntry
 from ptxlint.engine.run import DENIED
 from ptxlint.model import effects as fx
 from ptxlint.report.finding import Confidence, Finding, Fix, Severity, Step
@@ -24,9 +24,16 @@ class WaitResultIgnored(Check):
 
     def claim(self, conflict: Conflict, context: Context) -> Verdict | None:
         """Claim what goes wrong only when waits answer False first."""
+        first, second = conflict.first, conflict.second
+        unused = conflict.facts.get("unused_wait")
+        if isinstance(unused, LogEntry) and conflict.gap is not Gap.PROXY_FENCE:
+            message = (
+                f"{context.opcode(second)} uses {context.place(second)} after a wait whose result nothing looks at: it "
+                "may have returned False, and then orders nothing"
+            )
+            return Verdict("result-unused", message, FIX, (unused, "its result is not used"))
         if conflict.scenario != DENIED:
             return None
-        first, second = conflict.first, conflict.second
         waits = [
             e
             for e in conflict.log
@@ -41,18 +48,11 @@ class WaitResultIgnored(Check):
 
     def run(self, context: Context) -> Iterator[Draft]:
         """Report waits whose result nothing uses although accesses follow."""
+        if any(isinstance(event.effect, fx.BulkCopy) for _, event in context.analysis.events()):
+            return  # what the wait should have ordered is seen: conflicts tell
         for code in context.analysis.codes:
-            used: set[str] = set()
-            from ptxlint.model.semantics import uses
-
-            for instruction in code.function.instructions:
-                used.update(uses(instruction))
             for event in code.events:
-                effect = event.effect
-                if not isinstance(effect, fx.MbarrierWait):
-                    continue
-                name = getattr(effect.dst, "text", "_")
-                if name in used:
+                if not isinstance(event.effect, fx.MbarrierWait) or not event.unused:
                     continue
                 later = [
                     other
@@ -60,7 +60,9 @@ class WaitResultIgnored(Check):
                     if other.instruction.index > event.instruction.index
                     and isinstance(other.effect, (fx.MemoryAccess, fx.BulkCopy, fx.WgmmaOp, fx.TensorMma))
                 ]
-                if not later:
+                if not later or any(
+                    other.effect.__class__ is fx.MbarrierWait and not other.unused for other in code.events
+                ):
                     continue
                 site = context.site(event)
                 finding = Finding(

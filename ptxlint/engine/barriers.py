@@ -30,6 +30,7 @@ class Mbarrier:
         "initialised",
         "known",
         "observers",
+        "passed",
         "pending",
         "phase",
         "released",
@@ -56,6 +57,7 @@ class Mbarrier:
         self.gathered = Clock.empty()
         self.released = Clock.empty()
         self.observers: dict[int, tuple[int, int]] = {}
+        self.passed: set[tuple[int, int]] = set()
         self.init_event: Event | None = None
         self.init_component = 0
         self.init_time = 0
@@ -78,6 +80,7 @@ class Mbarrier:
         self.gathered = Clock.empty()
         self.released = Clock.empty()
         self.observers = {}
+        self.passed = set()
 
     def stamp(self, phase: int) -> int:
         """Return the completion time of *phase* on this barrier's component."""

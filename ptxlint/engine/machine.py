@@ -117,7 +117,7 @@ class Machine:
         self.alloc_slots: set[int] = set()
         self.tracks_values = any(code.tracks_values for code in (kernel, *functions.values()))
         self.denies = oracle.scenario.name == "denied waits"
-        self.denied: set[tuple[int, ...]] = set()
+        self.denied: dict[tuple[int, ...], int] = {}
         self.fibers: list[Fiber] = []
         self.warp_components: dict[int, list[tuple[int, int]]] = {}
         self.return_links: dict[int, int] = {}
@@ -819,6 +819,20 @@ class Machine:
             and clock.get(e.component, -1) >= e.time
         ]
         facts["released_before"] = arrivals[-1] if arrivals else None
+        facts["stale_wait"] = waits[-1] if waits and waits[-1].detail == "stale" else None
+        issuer = second if other is first else first
+        own = [
+            e
+            for e in self.logs.get(issuer.actor.warp, ())
+            if e.event.kind == "MbarrierWait" and e.component == issuer.component and e.sequence <= issuer.sequence
+        ]
+        facts["issuer_stale"] = own[-1] if own and own[-1].detail == "stale" else None
+        unused = [
+            e
+            for e in self.logs.get(second.actor.warp, ())
+            if e.detail == "unused" and e.sequence <= second.sequence
+        ]
+        facts["unused_wait"] = unused[-1] if unused else None
 
     def _foreign_wait(self, issuer: Actor) -> LogEntry | None:
         """The last wait for bulk groups by a thread that had none, other than *issuer*."""

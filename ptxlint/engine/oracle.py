@@ -7,7 +7,7 @@ that the loop ends after that number of trips; remainders, look-ahead guards and
 then computed, not guessed.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from ptxlint.engine.program import MEMORY_EVENTS, PIPELINE_EVENTS, Alu, Code, Event
@@ -26,6 +26,7 @@ from ptxlint.engine.values import (
     settle,
 )
 from ptxlint.engine.warp import Fiber
+from ptxlint.flow.dominators import region
 
 
 class LoopKind(Enum):
@@ -54,11 +55,15 @@ class Scenario:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a predicate should be: ``stay`` in loop *header* when it is *value*, or just *value*."""
+    """What a predicate should be: ``stay`` in loop *header* when it is *value*, or just *value*.
+
+    ``guards``: the branch guards a loop that it may skip as a whole.
+    """
 
     value: bool
     header: int = -1
     block: int = -1
+    guards: bool = False
 
 
 class Oracle:
@@ -199,7 +204,9 @@ class Oracle:
             desired = self._follow(alu, code, *left, less, flip, fiber, wish, known)
             terms, reduced = self.unknowns.reduce(terms, offset)
             offset = reduced if isinstance(reduced, tuple) else (reduced,) * LANES
-        elif wish is not None and (id(code), wish.block) in self.scenario.flips:
+        elif wish is not None and (
+            (id(code), wish.block) in self.scenario.flips or (wish.guards and not self.scenario.trips)
+        ):
             desired = not desired
         active = [offset[lane] for lane in fiber.lanes]
         # Let all lanes agree if they can: the hardest lane decides.
@@ -269,6 +276,8 @@ class Oracle:
         # With nothing to prefer, an unknown value is not the one it is compared with.
         value = (less or flip) if wish is None else wish.value
         if wish is not None and wish.block >= 0 and (id(code), wish.block) in self.scenario.flips:
+            value = not value
+        elif wish is not None and wish.guards and not self.scenario.trips:
             value = not value
         if wish is not None and wish.block >= 0 and self._weary(code, fiber, wish):
             value = not value
@@ -355,6 +364,18 @@ def _touches(code: Code, block: int) -> bool:
     )
 
 
+def _guards_loop(code: Code, block: int) -> bool:
+    """Whether one side of the branch skips straight to the join and the other enters a loop."""
+    exit_ = code.blocks[block].exit
+    if exit_.join not in exit_.targets:
+        return False
+    inside = exit_.targets[0] if exit_.targets[1] == exit_.join else exit_.targets[1]
+    if inside == exit_.join:
+        return False
+    within = region(code.cfg, inside, exit_.join)
+    return any(loop.header in within and block not in loop.blocks for loop in code.loops)
+
+
 def wishes(code: Code) -> dict[int, Wish]:
     """Return for each predicate slot what its comparison should decide."""
     result: dict[int, Wish] = {}
@@ -377,7 +398,7 @@ def wishes(code: Code) -> dict[int, Wish]:
                 take = weight_taken > weight_fall
             else:
                 take = exit_.join != taken
-            best = Wish(take != negated, -1, block)
+            best = Wish(take != negated, -1, block, _guards_loop(code, block))
         if best is not None:
             result[slot] = best
     # Through boolean arithmetic on predicates, and through integers made of predicates.
@@ -395,7 +416,7 @@ def wishes(code: Code) -> dict[int, Wish]:
                         if source >= 0:
                             result.setdefault(source, wish)
                 elif effect.op == "not" and effect.bits == 1:
-                    result.setdefault(item.srcs[0], Wish(not wish.value, wish.header, wish.block))
+                    result.setdefault(item.srcs[0], replace(wish, value=not wish.value))
                 elif effect.op == "setp" and len(item.srcs) > 2 and item.srcs[2] >= 0:
                     result.setdefault(item.srcs[2], wish)
                 elif effect.op == "setp" and effect.extra[0] in ("eq", "ne"):
@@ -404,7 +425,7 @@ def wishes(code: Code) -> dict[int, Wish]:
                     if zero and item.srcs[0] >= 0:
                         same = effect.extra[0] == "ne"
                         result.setdefault(
-                            item.srcs[0], wish if same else Wish(not wish.value, wish.header, wish.block)
+                            item.srcs[0], wish if same else replace(wish, value=not wish.value)
                         )
                 elif effect.op == "selp" and len(item.srcs) == 3 and item.srcs[2] >= 0:
                     result.setdefault(item.srcs[2], wish)

@@ -78,10 +78,11 @@ class Event:
     """One kept instruction whose effect the machine executes.
 
     ``b`` holds the effect's operands bound: a slot for an operand, ``(slot, offset)`` for an address,
-    tuples of slots for lists.
+    tuples of slots for lists. Of a wait, ``spin`` tells that it is all there is to its loop,
+    ``bounded`` that its loop may also end without it, ``unused`` that nothing reads its result.
     """
 
-    __slots__ = ("b", "effect", "guard", "instruction", "kind", "spin")
+    __slots__ = ("b", "bounded", "effect", "guard", "instruction", "kind", "spin", "unused")
 
     def __init__(
         self,
@@ -96,6 +97,8 @@ class Event:
         self.guard = guard
         self.b: Any = bound
         self.spin = False
+        self.bounded = False
+        self.unused = False
 
     def __repr__(self) -> str:
         return f"<event {self.instruction!r}>"
@@ -255,6 +258,7 @@ class Lowering:
         code.weight = self._weights(cfg, blocks)
         self._loop_exits(code)
         self._spins(code)
+        self._unused(code)
         self._wants(code)
         code.live_in = self._liveness(code)
         code.tracks_values = self.tracks_values
@@ -683,7 +687,7 @@ class Lowering:
 
     @staticmethod
     def _spins(code: Code) -> None:
-        """Mark waits that sit in a loop with nothing else in it."""
+        """Mark waits that sit in a loop with nothing else in it, which only they can end."""
         for loop in code.loops:
             waits = []
             other = False
@@ -694,9 +698,27 @@ class Lowering:
                             waits.append(item)
                         elif not isinstance(item.effect, fx.ThreadFence):
                             other = True
+            exits = sum(
+                1
+                for index in loop.blocks
+                if code.blocks[index].exit.kind == "branch"
+                and any(target not in loop.blocks for target in code.blocks[index].exit.targets)
+            )
             if not other:
                 for wait in waits:
-                    wait.spin = True
+                    wait.spin = wait.spin or exits == 1
+                    wait.bounded = exits > 1 and not wait.spin
+
+    @staticmethod
+    def _unused(code: Code) -> None:
+        """Mark waits whose result nothing reads: they order nothing."""
+        used: set[str] = set()
+        for instruction in code.function.instructions:
+            used.update(semantics.uses(instruction))
+        for event in code.events:
+            if isinstance(event.effect, fx.MbarrierWait):
+                name = getattr(event.effect.dst, "text", "_")
+                event.unused = name not in used
 
     @staticmethod
     def _wants(code: Code) -> None:

@@ -321,6 +321,8 @@ def _add(analysis: Analysis, outcome: Outcome) -> None:
     analysis.scenarios.append(outcome.scenario.name)
     known = {_conflict_key(c): i for i, c in enumerate(analysis.conflicts)}
     for conflict in outcome.conflicts.values():
+        if conflict.forced and not is_main(outcome):
+            continue  # the side scenario went wrong, not the kernel
         key = _conflict_key(conflict)
         at = known.get(key)
         if at is None:
@@ -330,6 +332,8 @@ def _add(analysis: Analysis, outcome: Outcome) -> None:
             analysis.conflicts[at] = conflict
     exits = {(e.access.event.instruction.index, e.committed): i for i, e in enumerate(analysis.exits)}
     for pending in outcome.exits.values():
+        if pending.forced and not is_main(outcome):
+            continue
         key2 = (pending.access.event.instruction.index, pending.committed)
         at = exits.get(key2)
         if at is None:
@@ -343,11 +347,16 @@ def _add(analysis: Analysis, outcome: Outcome) -> None:
     analysis.resolved |= outcome.resolved
     analysis.unresolved |= outcome.unresolved
     analysis.steps += outcome.steps
-    if outcome.scenario.name == "many trips":
+    if is_main(outcome):
         analysis.forced += outcome.forced
         analysis.forced_notes += outcome.forced_notes
         analysis.budget_stop = analysis.budget_stop or outcome.budget_stop
     analysis.peers += outcome.peers
+
+
+def is_main(outcome: Outcome) -> bool:
+    """Return whether *outcome* is that of the scenario that stands for the ordinary run."""
+    return outcome.scenario.name == "many trips"
 
 
 def _conflict_key(conflict: Conflict) -> tuple[object, ...]:

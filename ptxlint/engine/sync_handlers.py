@@ -9,6 +9,10 @@ from ptxlint.engine.warp import Fiber
 from ptxlint.model import effects as fx
 
 
+# How often a wait in a loop of bounded tries answers False in the scenario that denies waits.
+DENIALS = 300
+
+
 def scalar(machine: Machine, fiber: Fiber, slot: int, mask: int) -> Scalar:
     """Return the value of an operand in the first lane of *mask*."""
     return machine.unknowns.resolve(lane_of(fiber.regs[slot], (mask & -mask).bit_length() - 1))
@@ -166,10 +170,15 @@ def mbarrier_wait(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bo
             parity = barrier.phase
             machine.outcome.unresolved.add((id(fiber.code), -1 - event.instruction.index))
         parity &= 1
+        if event.unused:
+            machine.log(fiber, event, mask, "unused", barrier.address)
+            continue
         if machine.denies and not event.spin:
             key = (fiber.component, event.instruction.index, barrier.address, barrier.phase)
-            if key not in machine.denied:
-                machine.denied.add(key)
+            times = machine.denied.get(key, 0)
+            if times < (DENIALS if event.bounded else 1):
+                machine.denied[key] = times + 1
+                machine.log(fiber, event, mask, "denied", barrier.address)
                 machine.write(fiber, event.b.dst, 0, mask)
                 return False
         if (barrier.phase & 1) == parity and not (barrier.ready() and barrier.balanced()):
@@ -177,11 +186,15 @@ def mbarrier_wait(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bo
             return True
         if (barrier.phase & 1) == parity:
             machine.complete(barrier)
-        machine.log(fiber, event, mask, number=barrier.address)
         known = fiber.clock.seen.get(barrier.component, -1)
         fiber.clock.join(barrier.released)
-        if fiber.clock.seen.get(barrier.component, -1) > known:
+        fresh = fiber.clock.seen.get(barrier.component, -1) > known
+        if fresh:
             barrier.observers[fiber.component] = (barrier.phase - 1, fiber.time)
+        elif barrier.phase == 0 and (fiber.component, -1) not in barrier.passed:
+            fresh = True
+            barrier.passed.add((fiber.component, -1))
+        machine.log(fiber, event, mask, "" if fresh else "stale", barrier.address)
     machine.write(fiber, event.b.dst, 1, mask)
     return False
 
