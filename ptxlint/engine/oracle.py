@@ -27,6 +27,7 @@ from ptxlint.engine.values import (
 )
 from ptxlint.engine.warp import Fiber
 from ptxlint.flow.dominators import region
+from ptxlint.model import effects as fx
 
 
 class LoopKind(Enum):
@@ -43,6 +44,8 @@ class Scenario:
     """How open choices are made: trips of event loops, of the loops around them, inverted branches.
 
     ``generous``: of the values that give the same trips the largest is taken, so that remainders occur.
+    ``skip``: loops (function, header) that are not entered, because all in them has been run before, to
+    get to what lies behind them; conflicts count only between events that are not ``known`` yet.
     """
 
     name: str
@@ -51,6 +54,8 @@ class Scenario:
     flips: frozenset[tuple[int, int]] = frozenset()
     preset: dict[object, int] = field(default_factory=dict)
     generous: bool = False
+    skip: frozenset[tuple[int, int]] = frozenset()
+    known: frozenset[tuple[int, int]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,7 +410,13 @@ def wishes(code: Code) -> dict[int, Wish]:
     for _ in range(3):
         for block_ in code.blocks:
             for item in reversed(block_.items):
-                if not isinstance(item, Alu) or not item.dsts:
+                if isinstance(item, Event):
+                    if isinstance(item.effect, fx.Collective) and item.effect.op.startswith("vote"):
+                        voted = result.get(item.b.dsts[0]) if item.b.dsts[0] is not None else None
+                        if voted is not None and item.b.srcs and item.b.srcs[0] is not None:
+                            result.setdefault(item.b.srcs[0], voted)
+                    continue
+                if not item.dsts:
                     continue
                 wish = result.get(item.dsts[0])
                 effect = item.effect

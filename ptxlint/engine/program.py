@@ -173,6 +173,15 @@ class Code:
     wants: dict[int, list[tuple[int, bool]]] = field(default_factory=dict)
 
 
+    def after_loop(self, header: int) -> int:
+        """Return where control goes on behind the outermost loop with *header*."""
+        blocks = next(loop.blocks for loop in reversed(self.loops) if loop.header == header)
+        node = header
+        while node in blocks:
+            node = self.ipdom[node]
+        return node
+
+
 def operands_of(value: object) -> Iterable[Operand]:
     """Yield the operands inside an effect's field."""
     if isinstance(value, Address):

@@ -21,6 +21,7 @@ from ptxlint.ptx.syntax import Function, Module, Name
 
 MAX_STEPS = 120_000
 MAX_FLIPS = 4
+MAX_SKIPS = 3
 DENIED = "denied waits"
 
 ASYNC_EFFECTS = (
@@ -275,7 +276,36 @@ def analyse(analysis: Analysis, max_steps: int = MAX_STEPS) -> Analysis:
         new = len(analysis.executed) > before
         if new:
             flips |= {flip}
+    for number in range(MAX_SKIPS):
+        before = len(analysis.executed)
+        skip = _covered_loops(analysis)
+        if not skip or not _unreached(analysis):
+            break
+        known = frozenset(analysis.executed)
+        once(Scenario(f"behind loops {number + 1}", trips=min(trips, 8), outer_trips=3, skip=skip, known=known))
+        if len(analysis.executed) == before:
+            break
     return analysis
+
+
+def _covered_loops(analysis: Analysis) -> frozenset[tuple[int, int]]:
+    """Return the loops in which every event has been run."""
+    found = set()
+    for code in analysis.codes:
+        events: dict[int, list[bool]] = {}
+        at = {block.index: (block.start, block.end) for block in code.cfg.blocks}
+        for block in code.blocks:
+            low, high = at[block.index]
+            events[block.index] = [
+                (id(code), event.instruction.index) in analysis.executed
+                for event in code.events
+                if low <= event.instruction.index < high
+            ]
+        for loop in code.loops:
+            inside = [done for index in loop.blocks for done in events[index]]
+            if inside and all(inside):
+                found.add((id(code), loop.header))
+    return frozenset(found)
 
 
 def _unreached(analysis: Analysis) -> bool:
