@@ -257,16 +257,17 @@ def analyse(analysis: Analysis, max_steps: int = MAX_STEPS) -> Analysis:
     if has_loops:
         once(Scenario("one trip", trips=1, outer_trips=1))
         once(Scenario("no trip", trips=0, outer_trips=1))
-        once(Scenario("odd trips", trips=trips - 1, outer_trips=2, generous=True))
+        if not outcome.budget_stop:
+            once(Scenario("odd trips", trips=trips - 1, outer_trips=2, generous=True))
         for more in (1, 2, 3):
-            if not _unreached(analysis):
+            if outcome.budget_stop or not _unreached(analysis):
                 break
             once(Scenario(f"{trips + more} trips", trips=trips + more, outer_trips=1 + more, generous=more == 2))
     if any(event.kind == "MbarrierWait" and not event.spin for _, event in analysis.events()):
         once(replace(main, name=DENIED))
     flips: frozenset[tuple[int, int]] = frozenset()
     tried: set[tuple[int, int]] = set()
-    for _ in range(MAX_FLIPS):
+    for _ in range(0 if outcome.budget_stop else MAX_FLIPS):
         flip = _next_flip(analysis, tried)
         if flip is None:
             break
