@@ -101,6 +101,8 @@ def bulk_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
     site = _site(fiber, event)
     if effect.kind in (fx.BulkKind.PREFETCH, fx.BulkKind.TENSOR_PREFETCH):
         machine.outcome.resolved.add(site)
+        if effect.tensor_map is not None:
+            machine.tensor_maps.use(fiber, event, mask, [])
         return False
     shared = (fx.Space.SHARED, fx.Space.CLUSTER)
     into = effect.destination_space in shared and effect.destination is not None
@@ -116,7 +118,17 @@ def bulk_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
             return False
         remote_barrier = peer_of(found[0][0]) != 0
         barrier = machine.mbarrier(found[0][0] & 0xFFFFFF)
+        barrier.shared = barrier.shared or effect.multicast is not None
+        for at, lanes in found:
+            signalled = machine.mbarrier(at & 0xFFFFFF)
+            mbarrier_rules.used(machine, fiber, event, signalled, lanes, remote_barrier)
     queue = group_queue(machine, machine.bulk, "bulk", fiber, mask) if effect.bulk_group else None
+    if effect.tensor_map is not None and machine.kernel.global_events:
+        tracked = queue or group_queue(machine, machine.bulk, "bulk", fiber, mask)
+        proofs = [(tracked.read, tracked.committed + 1)]
+        if barrier is not None:
+            proofs.append((barrier.component, barrier.stamp(barrier.phase)))
+        machine.tensor_maps.use(fiber, event, mask, proofs)
     if into:
         points = concrete(machine, machine.address(fiber, event.b.destination), mask)
         if points is None:
@@ -477,6 +489,18 @@ def call(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
     return True
 
 
+def tensormap_replace(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
+    """``tensormap.replace``: a generic write of a map, in global memory or in a shared copy of it."""
+    machine.tensor_maps.update(fiber, event, mask, event.b.address, False)
+    return False
+
+
+def tensormap_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
+    """``tensormap.cp_fenceproxy``: a copy to global memory with the release fence in it."""
+    machine.tensor_maps.update(fiber, event, mask, event.b.destination, True)
+    return False
+
+
 def ignored(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
     """Effects that this engine gives no meaning to."""
     return False
@@ -512,18 +536,18 @@ HANDLERS: dict[str, Handler] = {
     "WgmmaCommit": wgmma_commit,
     "WgmmaWait": wgmma_wait,
     "TensorAlloc": tensor_alloc,
-    "TensorDealloc": logged,
-    "TensorRelinquish": ignored,
+    "TensorDealloc": tensor_dealloc,
+    "TensorRelinquish": tensor_relinquish,
     "TensorMma": tensor_op,
     "TensorCopy": tensor_op,
-    "TensorShift": ignored,
-    "TensorLoad": ignored,
-    "TensorStore": ignored,
-    "TensorWait": ignored,
+    "TensorShift": tensor_shift,
+    "TensorLoad": tensor_transfer,
+    "TensorStore": tensor_transfer,
+    "TensorWait": tensor_wait,
     "TensorCommit": tensor_commit,
-    "TensorFence": ignored,
-    "TensormapReplace": ignored,
-    "TensormapCopyFence": ignored,
+    "TensorFence": tensor_fence,
+    "TensormapReplace": tensormap_replace,
+    "TensormapCopyFence": tensormap_copy,
     "LaunchCancel": launch_cancel,
     "GridDependency": grid_dependency,
     "Call": call,

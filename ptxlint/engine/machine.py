@@ -30,6 +30,8 @@ from ptxlint.engine.oracle import Oracle, Scenario, Wish
 from ptxlint.engine.async_units import GroupQueue
 from ptxlint.engine.program import Alu, Code, Event
 from ptxlint.engine.shadow import GRANULE, Shadow
+from ptxlint.engine.tensor_memory import TensorMemory
+from ptxlint.engine.tensor_maps import TensorMaps
 from ptxlint.engine.values import FULL, LANES, Scalar, Value, lane_of, lanes_of
 from ptxlint.engine.warp import Fiber, Frame, Warp, merge, narrow
 
@@ -113,7 +115,14 @@ class Machine:
         self.shared_values: dict[int, tuple[Value, int]] = {}
         self.starts: set[int] = set(launch.symbol_starts)
         self.global_memory = GlobalMemory(self)
+        self.tensor_maps = TensorMaps(self)
         self.tensor_columns = 0
+        self.tensor = TensorMemory()
+        self.commits = any(
+            event.kind in ("TensorCommit", "TensorMma", "TensorCopy")
+            for code in (kernel, *functions.values())
+            for event in code.events
+        )
         self.alloc_slots: set[int] = set()
         self.tracks_values = any(code.tracks_values for code in (kernel, *functions.values()))
         self.denies = oracle.scenario.name == "denied waits"

@@ -259,6 +259,8 @@ def proxy_fence(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool
     if effect.kind == "async":
         shared = bool(effect.spaces & {"shared", "cluster"})
         machine.fence(fiber, shared, "global" in effect.spaces)
+    elif effect.kind == "tensormap":
+        machine.tensor_maps.fence(fiber, event, mask)
     return False
 
 
