@@ -90,6 +90,8 @@ def findings_of(analysis: Analysis) -> list[Finding]:
     context = Context(analysis)
     drafts: list[Draft] = []
     for conflict in without_echoes(analysis.conflicts):
+        if any(check.explains(conflict, context) for check in ALL_CHECKS):
+            continue
         for check in ALL_CHECKS:
             verdict = check.claim(conflict, context)
             if verdict is not None:

@@ -4,7 +4,10 @@ from ptxlint.checks.base import Check
 from ptxlint.checks.ptx101_missing_proxy_fence_write_read import MissingProxyFenceWriteRead
 from ptxlint.checks.ptx102_missing_proxy_fence_read_write import MissingProxyFenceReadWrite
 from ptxlint.checks.ptx103_missing_proxy_fence_write_write import MissingProxyFenceWriteWrite
+from ptxlint.checks.ptx104_missing_proxy_fence_cp_async import MissingProxyFenceCpAsync
 from ptxlint.checks.ptx105_missing_proxy_fence_global import MissingProxyFenceGlobal
+from ptxlint.checks.ptx110_missing_tensormap_fence import MissingTensormapFence
+from ptxlint.checks.ptx111_tensormap_updated_in_flight import TensormapUpdatedInFlight
 from ptxlint.checks.ptx201_wait_group_too_weak import WaitGroupTooWeak
 from ptxlint.checks.ptx202_bulk_source_overwritten import BulkSourceOverwritten
 from ptxlint.checks.ptx203_uncommitted_bulk_group import UncommittedBulkGroup
@@ -17,14 +20,19 @@ from ptxlint.checks.ptx301_read_before_completion import ReadBeforeCompletion
 from ptxlint.checks.ptx302_stage_overwritten_before_release import StageOverwrittenBeforeRelease
 from ptxlint.checks.ptx303_stage_released_too_early import StageReleasedTooEarly
 from ptxlint.checks.ptx304_phase_parity_mismatch import PhaseParityMismatch
+from ptxlint.checks.ptx305_expect_tx_mismatch import ExpectTxMismatch
 from ptxlint.checks.ptx306_wait_result_ignored import WaitResultIgnored
+from ptxlint.checks.ptx307_mbarrier_init_not_published import MbarrierInitNotPublished
+from ptxlint.checks.ptx308_mbarrier_memory_reuse import MbarrierMemoryReuse
 from ptxlint.checks.ptx309_elected_publish_without_warp_sync import ElectedPublishWithoutWarpSync
+from ptxlint.checks.ptx310_expect_tx_after_completion import ExpectTxAfterCompletion
+from ptxlint.checks.ptx312_arrival_count_mismatch import ArrivalCountMismatch
 from ptxlint.checks.ptx401_read_before_cp_async_wait import ReadBeforeCpAsyncWait
+from ptxlint.checks.ptx402_cp_async_mbarrier_count import CpAsyncMbarrierCount
 from ptxlint.checks.ptx501_wgmma_operand_released_early import WgmmaOperandReleasedEarly
 from ptxlint.checks.ptx516_tcgen05_operand_released_early import Tcgen05OperandReleasedEarly
 from ptxlint.checks.ptx705_mixed_proxy_atomics import MixedProxyAtomics
 from ptxlint.checks.ptx706_noncoherent_load_of_async_data import NoncoherentLoadOfAsyncData
-
 
 # In the order in which they may claim a conflict: the special before the general.
 ALL_CHECKS: tuple[Check, ...] = (
@@ -42,13 +50,22 @@ ALL_CHECKS: tuple[Check, ...] = (
     PhaseParityMismatch(),
     StageReleasedTooEarly(),
     StageOverwrittenBeforeRelease(),
+    MissingProxyFenceCpAsync(),
     MissingProxyFenceWriteRead(),
     MissingProxyFenceReadWrite(),
     MissingProxyFenceWriteWrite(),
     ElectedPublishWithoutWarpSync(),
     UnorderedAsyncOperations(),
+    ExpectTxMismatch(),
+    MbarrierInitNotPublished(),
+    MbarrierMemoryReuse(),
+    ExpectTxAfterCompletion(),
+    ArrivalCountMismatch(),
+    CpAsyncMbarrierCount(),
     ReadWaitBeforeDestinationUse(),
     MissingProxyFenceGlobal(),
+    MissingTensormapFence(),
+    TensormapUpdatedInFlight(),
     MixedProxyAtomics(),
     NoncoherentLoadOfAsyncData(),
 )

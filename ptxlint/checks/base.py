@@ -101,6 +101,10 @@ class Check:
         """Return why *conflict* is this rule's, or None."""
         return None
 
+    def explains(self, conflict: Conflict, context: Context) -> bool:
+        """Return whether *conflict* only follows from what this rule reports by ``run``."""
+        return False
+
     def run(self, context: Context) -> Iterator[Draft]:
         """Yield findings that are no conflicts."""
         return iter(())

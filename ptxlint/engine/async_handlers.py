@@ -1,5 +1,6 @@
 """How the machine performs asynchronous operations: copies, groups, wgmma, tcgen05, launch control."""
 
+from ptxlint.engine import mbarrier_rules
 from ptxlint.engine.async_units import GroupQueue
 from ptxlint.engine.events import Access, Actor, Family
 from ptxlint.engine.machine import Handler, Machine
@@ -32,6 +33,18 @@ from ptxlint.engine.sync_handlers import (
     targets,
     thread_fence,
     warp_barrier,
+)
+from ptxlint.engine.tensor_handlers import (
+    tensor_alloc,
+    tensor_component,
+    tensor_core,
+    tensor_dealloc,
+    tensor_fence,
+    tensor_loads_used,
+    tensor_relinquish,
+    tensor_shift,
+    tensor_transfer,
+    tensor_wait,
 )
 from ptxlint.engine.values import Value
 from ptxlint.engine.warp import Fiber, Frame
@@ -155,6 +168,8 @@ def bulk_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
                 extent = max(1, min(extent, gap_after(machine, address)))
             access = make_access(machine, fiber, event, mask, address, max(extent, 1), True, Family.BULK_LOAD)
             access.exact = size is not None
+            if size is not None and address < machine.live_high and machine.live_low < address + size:
+                mbarrier_rules.touched(machine, fiber, event, mask, address, address + size, True)
             if barrier is not None:
                 access.completion = (barrier.component, barrier.stamp(barrier.phase))
                 barrier.copies.append((event, address, access, size if size is not None else -1))
@@ -176,6 +191,8 @@ def bulk_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
             extent = size if size is not None else machine.sizes.get(event.instruction.index, DEFAULT_EXTENT)
             access = make_access(machine, fiber, event, mask, address, max(extent, 1), False, Family.BULK_STORE)
             access.exact = size is not None
+            if size is not None and address < machine.live_high and machine.live_low < address + size:
+                mbarrier_rules.touched(machine, fiber, event, mask, address, address + size, False)
             if queue is not None:
                 number = queue.issue(access)
                 access.completion = (queue.read, number)
@@ -236,8 +253,12 @@ def cp_async(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
         machine, fiber, event, mask, unique[0], unique[-1] + effect.size - unique[0], True, Family.CP_ASYNC
     )
     access.size = effect.size
-    if len(unique) > 1 and len(unique) * effect.size < 0.8 * (access.high - access.low):
+    if len(unique) > 1 and len(unique) * effect.size != access.high - access.low:
         access.points = tuple(unique)
+    if access.low < machine.live_high and machine.live_low < access.high:
+        mbarrier_rules.touched(
+            machine, fiber, event, mask, access.low, access.high, True, access.points, effect.size
+        )
     number = queue.issue(None)
     access.completion = (queue.full, number)
     access.queue = queue
@@ -276,6 +297,12 @@ def cp_async_arrive(machine: Machine, fiber: Fiber, event: Event, mask: int) -> 
     found = targets(machine, fiber, event, mask, event.b.address)
     for address, lanes in found or ():
         barrier = machine.mbarrier(address & 0xFFFFFF)
+        mbarrier_rules.used(machine, fiber, event, barrier, lanes, peer_of(address) != 0)
+        barrier.copy_arrivals.setdefault(event.instruction.index, event)
+        if effect.no_increment:
+            renew(machine, barrier)
+            mbarrier_rules.arriving(machine, fiber, event, barrier, lanes, popcount(lanes))
+            barrier.last_arrival = event
         clock = machine.publish(fiber, lanes)
         for queue in machine.cp_async.values():
             if queue.warp == fiber.warp.index and queue.mask & lanes:
@@ -350,16 +377,12 @@ def wgmma_wait(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
     return False
 
 
-def tensor_component(machine: Machine, fiber: Fiber) -> int:
-    """Return the component on which the thread's tcgen05 operations complete."""
-    return machine.components.number(("tcgen05", fiber.warp.index))
-
-
 def tensor_op(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
     """``tcgen05.mma`` and ``tcgen05.cp``: shared operands by descriptor."""
     effect = event.effect
     component = tensor_component(machine, fiber)
     number = machine.tcgen05[component] = machine.tcgen05.get(component, 0) + 1
+    tensor_core(machine, fiber, event, mask, component, number)
     slots: list[int] = []
     if isinstance(effect, fx.TensorMma):
         slots.append(event.b.b)
@@ -383,14 +406,22 @@ def tensor_op(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
 
 def tensor_commit(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
     """``tcgen05.commit``: its arrival carries the completion of the thread's operations."""
+    effect: fx.TensorCommit = event.effect  # type: ignore[assignment]
+    component = tensor_component(machine, fiber)
     found = targets(machine, fiber, event, mask, event.b.address)
+    if found is None and component in machine.tcgen05:
+        # Who waits for the mbarrier that was not found must not be told that it waits for nothing.
+        fiber.clock.seen[component] = machine.tcgen05[component]
     for address, lanes in found or ():
         barrier = machine.mbarrier(address & 0xFFFFFF)
+        barrier.shared = barrier.shared or effect.multicast is not None
+        mbarrier_rules.used(machine, fiber, event, barrier, lanes, peer_of(address) != 0)
+        renew(machine, barrier)
+        mbarrier_rules.arriving(machine, fiber, event, barrier, lanes, 1)
+        barrier.last_arrival = event
         clock = machine.publish(fiber, lanes)
-        component = tensor_component(machine, fiber)
         if component in machine.tcgen05:
             clock.seen[component] = machine.tcgen05[component]
-        renew(machine, barrier)
         barrier.gathered.join(clock)
         barrier.pending -= 1
         barrier.arrivals += 1
@@ -399,27 +430,16 @@ def tensor_commit(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bo
     return False
 
 
-def tensor_alloc(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
-    """``tcgen05.alloc``: the slot receives an address; uses of the slot are not judged."""
-    value = machine.address(fiber, event.b.address)
-    points = concrete(machine, value, mask)
-    columns = scalar(machine, fiber, event.b.columns, mask)
-    if points is not None:
-        address = shared_offset(points[0][1])
-        machine.alloc_slots.add(address)
-        machine.shared_values[address] = (machine.tensor_columns, 4)
-    machine.tensor_columns += columns if isinstance(columns, int) else 64
-    machine.log(fiber, event, mask)
-    return False
-
-
 def launch_cancel(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
     """``clusterlaunchcontrol.try_cancel``: a 16-byte asynchronous write."""
+    effect: fx.LaunchCancel = event.effect  # type: ignore[assignment]
     found = targets(machine, fiber, event, mask, event.b.mbarrier)
     points = concrete(machine, machine.address(fiber, event.b.address), mask)
     if found is None or points is None:
         return False
     barrier = machine.mbarrier(found[0][0] & 0xFFFFFF)
+    barrier.shared = barrier.shared or effect.multicast
+    mbarrier_rules.used(machine, fiber, event, barrier, found[0][1])
     address = shared_offset(points[0][1]) & 0xFFFFFF
     access = make_access(machine, fiber, event, mask, address, 16, True, Family.CANCEL)
     access.completion = (barrier.component, barrier.stamp(barrier.phase))
@@ -551,5 +571,6 @@ HANDLERS: dict[str, Handler] = {
     "LaunchCancel": launch_cancel,
     "GridDependency": grid_dependency,
     "Call": call,
+    "LoadsUsed": tensor_loads_used,
     "Unknown": ignored,
 }

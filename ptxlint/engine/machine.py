@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from ptxlint.engine import mbarrier_rules, tensor_rules
 from ptxlint.engine.alu import NOWHERE, compile_alu
 from ptxlint.engine.barriers import GENERATION, ClusterBarrierState, CtaBarrierState, Mbarrier
 from ptxlint.engine.clocks import Clock, Components
@@ -23,6 +24,7 @@ from ptxlint.engine.events import (
     LogEntry,
     PendingAtExit,
     Point,
+    Problem,
 )
 from ptxlint.engine.global_memory import GlobalMemory
 from ptxlint.engine.launch import Launch
@@ -64,21 +66,9 @@ class Outcome:
         default_factory=list
     )
     stages: int = 0
-    problems: dict[tuple[object, ...], "Problem"] = field(default_factory=dict)
+    problems: dict[tuple[object, ...], Problem] = field(default_factory=dict)
     hazards: dict[tuple[object, ...], Hazard] = field(default_factory=dict)
     conflict_total: int = 0
-
-
-@dataclass(slots=True)
-class Problem:
-    """Something that is wrong by itself: a kind, the event, and another event it refers to."""
-
-    kind: str
-    event: Event
-    actor: Actor
-    other: Event | None = None
-    detail: str = ""
-    forced: bool = False
 
 
 class Machine:
@@ -137,6 +127,11 @@ class Machine:
         self.sequence = 0
         self.logs: dict[int, list[LogEntry]] = {}
         self.tainted = False
+        self.live_low, self.live_high = 1 << 60, 0
+        self.touched: set[tuple[int, int, int]] = set()
+        self.deferred: dict[int, Clock] = {}
+        self.waits: dict[int, int] = {}
+        self.fenced_at: dict[int, Clock] = {}
         self.exit_event: Event | None = None
         self.templates: dict[tuple[int, int], list[Value]] = {}
         self._falses: dict[tuple[int, int], int] = {}
@@ -183,6 +178,8 @@ class Machine:
         outcome = self.outcome
         outcome.learned = dict(self.unknowns.learned)  # type: ignore[arg-type]
         outcome.bad_fix = self.oracle.bad_fix
+        mbarrier_rules.finish(self)
+        tensor_rules.at_end(self)
         for barrier in self.mbarriers.values():
             outcome.phases.extend(barrier.history)
         return outcome
@@ -459,6 +456,7 @@ class Machine:
         fiber.warp.alive &= ~mask
         if fiber.mask == mask or fiber.parent is None:
             self._check_exit(fiber, mask)
+            tensor_rules.at_exit(self, fiber)
         for number, state in self.cta_barriers.items():
             self.settle_cta_barrier(number, state, False)
         self.settle_cluster()
@@ -519,6 +517,7 @@ class Machine:
 
     def complete(self, barrier: Mbarrier) -> None:
         """End the phase of *barrier* and wake its waiters."""
+        mbarrier_rules.completing(self, barrier)
         barrier.complete()
         self.wake_waiters(barrier)
 
@@ -527,7 +526,7 @@ class Machine:
         waited = self._waited()
         progress = False
         for barrier in waited:
-            if barrier.ready():
+            if barrier.ready() and (barrier.unknown_bytes or barrier.balanced()):
                 self.complete(barrier)
                 progress = True
         if progress:
@@ -537,6 +536,10 @@ class Machine:
                 return True
         if self.settle_cluster(True):
             return True
+        for barrier in waited:
+            if barrier.ready():
+                self.complete(barrier)
+                return True
         for barrier in waited:
             if not barrier.initialised and (barrier.arrivals or barrier.copies or barrier.tx):
                 self.complete(barrier)
@@ -577,6 +580,8 @@ class Machine:
             state = fiber.blocked
             if state is None:
                 continue
+            if state[0] == "mbarrier":
+                mbarrier_rules.starved(self, state[1], state[3], fiber, self._waited())  # type: ignore[arg-type]
             outcome.forced += 1
             self.tainted = True
             if state[0] == "mbarrier":

@@ -1,5 +1,6 @@
 """How the machine performs generic accesses: which bytes, by whom, and the values that matter."""
 
+from ptxlint.engine import mbarrier_rules
 from ptxlint.engine.events import Access, Actor, Family
 from ptxlint.engine.machine import Machine
 from ptxlint.engine.operations import LOCAL_WINDOW, SHARED_WINDOW, value_key
@@ -112,6 +113,9 @@ def _touch(
     access.size = size
     if len(unique) > 1 and len(unique) * size < 0.8 * (high - low):
         access.points = tuple(unique)
+    if low < machine.live_high and machine.live_low < high:
+        points = tuple(unique) if len(unique) > 1 else None
+        mbarrier_rules.touched(machine, fiber, event, mask, low, high, write, points, size)
     machine.shadow.access(access, clock.seen, mask == fiber.mask)
 
 

@@ -1,5 +1,6 @@
 """How the machine performs barriers, mbarriers, fences and warp collectives."""
 
+from ptxlint.engine import mbarrier_rules
 from ptxlint.engine.barriers import CtaBarrierState, Mbarrier
 from ptxlint.engine.machine import Machine
 from ptxlint.engine.memory_handlers import concrete, lanes_in, peer_of, shared_offset
@@ -45,10 +46,8 @@ def mbarrier_init(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bo
     for address, lanes in found:
         count = scalar(machine, fiber, event.b.count, lanes)
         barrier = machine.mbarrier(address)
-        barrier.start(count if isinstance(count, int) else None)
-        barrier.init_event = event
-        barrier.init_component = fiber.component
-        barrier.init_time = fiber.time
+        known = count if isinstance(count, int) else None
+        mbarrier_rules.initialised(machine, fiber, event, barrier, lanes, known)
         machine.log(fiber, event, mask, number=address)
     return False
 
@@ -56,8 +55,9 @@ def mbarrier_init(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bo
 def mbarrier_invalidate(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
     """``mbarrier.inval``."""
     found = targets(machine, fiber, event, mask, event.b.address)
-    for address, _ in found or ():
-        machine.mbarrier(address).initialised = False
+    for address, lanes in found or ():
+        barrier = machine.mbarrier(address)
+        mbarrier_rules.invalidated(machine, fiber, event, barrier, lanes)
     return False
 
 
@@ -92,10 +92,15 @@ def mbarrier_arrive(machine: Machine, fiber: Fiber, event: Event, mask: int) -> 
         arrivals = (count if isinstance(count, int) else 1) * popcount(lanes)
         remote = peer_of(address) != 0
         barrier = machine.mbarrier(address & 0xFFFFFF)
+        mbarrier_rules.used(machine, fiber, event, barrier, lanes, remote)
         renew(machine, barrier)
+        if not remote:
+            mbarrier_rules.arriving(machine, fiber, event, barrier, lanes, arrivals)
+            barrier.last_arrival = event
         if event.b.dst is not None:
             machine.write(fiber, event.b.dst, barrier.phase, lanes)
         if event.b.expect is not None and not remote:
+            barrier.expects[event.instruction.index] = event
             _expect(machine, fiber, barrier, event.b.expect, lanes)
         machine.log(fiber, event, lanes, number=barrier.address)
         if remote:
@@ -128,8 +133,11 @@ def mbarrier_expect(machine: Machine, fiber: Fiber, event: Event, mask: int) -> 
     found = targets(machine, fiber, event, mask, event.b.address)
     for address, lanes in found or ():
         if not peer_of(address):
-            renew(machine, machine.mbarrier(address))
-            _expect(machine, fiber, machine.mbarrier(address), event.b.bytes, lanes)
+            barrier = machine.mbarrier(address)
+            mbarrier_rules.used(machine, fiber, event, barrier, lanes)
+            renew(machine, barrier)
+            mbarrier_rules.expecting(machine, fiber, event, barrier, lanes)
+            _expect(machine, fiber, barrier, event.b.bytes, lanes)
     return False
 
 
@@ -138,6 +146,7 @@ def mbarrier_complete(machine: Machine, fiber: Fiber, event: Event, mask: int) -
     found = targets(machine, fiber, event, mask, event.b.address)
     for address, lanes in found or ():
         barrier = machine.mbarrier(address & 0xFFFFFF)
+        mbarrier_rules.used(machine, fiber, event, barrier, lanes, peer_of(address) != 0)
         amount = scalar(machine, fiber, event.b.bytes, lanes)
         if isinstance(amount, int):
             barrier.copied += amount * popcount(lanes)
@@ -155,6 +164,7 @@ def mbarrier_wait(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bo
         return False
     for address, lanes in found:
         barrier = machine.mbarrier(address & 0xFFFFFF)
+        mbarrier_rules.used(machine, fiber, event, barrier, lanes)
         if event.b.parity is not None:
             parity = scalar(machine, fiber, event.b.parity, lanes)
         elif event.b.state is not None:
@@ -178,6 +188,7 @@ def mbarrier_wait(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bo
         if (barrier.phase & 1) == parity:
             machine.complete(barrier)
         machine.log(fiber, event, mask, number=barrier.address)
+        machine.waits[fiber.warp.index] = machine.waits.get(fiber.warp.index, 0) + 1
         known = fiber.clock.seen.get(barrier.component, -1)
         fiber.clock.join(barrier.released)
         if fiber.clock.seen.get(barrier.component, -1) > known:
@@ -202,6 +213,7 @@ def cta_barrier(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool
         machine.write(
             fiber, event.b.dst, machine.oracle.fresh(("bar.red", event.instruction.index), fiber, 0, 1), mask
         )
+    machine.waits[fiber.warp.index] = machine.waits.get(fiber.warp.index, 0) + 1
     state.count = count
     state.arrived[fiber.warp.index] = state.arrived.get(fiber.warp.index, 0) | mask
     state.clock.join(machine.publish(fiber, mask))
