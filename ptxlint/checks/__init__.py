@@ -26,13 +26,16 @@ from ptxlint.checks.ptx307_mbarrier_init_not_published import MbarrierInitNotPub
 from ptxlint.checks.ptx308_mbarrier_memory_reuse import MbarrierMemoryReuse
 from ptxlint.checks.ptx309_elected_publish_without_warp_sync import ElectedPublishWithoutWarpSync
 from ptxlint.checks.ptx310_expect_tx_after_completion import ExpectTxAfterCompletion
+from ptxlint.checks.ptx311_relaxed_wait_as_acquire import RelaxedWaitAsAcquire
 from ptxlint.checks.ptx312_arrival_count_mismatch import ArrivalCountMismatch
 from ptxlint.checks.ptx401_read_before_cp_async_wait import ReadBeforeCpAsyncWait
 from ptxlint.checks.ptx402_cp_async_mbarrier_count import CpAsyncMbarrierCount
+from ptxlint.checks.ptx403_overlapping_copies_in_group import OverlappingCopiesInGroup
 from ptxlint.checks.ptx501_wgmma_operand_released_early import WgmmaOperandReleasedEarly
 from ptxlint.checks.ptx516_tcgen05_operand_released_early import Tcgen05OperandReleasedEarly
 from ptxlint.checks.ptx705_mixed_proxy_atomics import MixedProxyAtomics
 from ptxlint.checks.ptx706_noncoherent_load_of_async_data import NoncoherentLoadOfAsyncData
+from ptxlint.checks.ptx801_bulk_copy_misaligned import BulkCopyMisaligned
 
 # In the order in which they may claim a conflict: the special before the general.
 ALL_CHECKS: tuple[Check, ...] = (
@@ -46,6 +49,7 @@ ALL_CHECKS: tuple[Check, ...] = (
     BulkStorePendingAtExit(),
     WgmmaOperandReleasedEarly(),
     Tcgen05OperandReleasedEarly(),
+    RelaxedWaitAsAcquire(),
     ReadBeforeCompletion(),
     PhaseParityMismatch(),
     StageReleasedTooEarly(),
@@ -62,6 +66,8 @@ ALL_CHECKS: tuple[Check, ...] = (
     ExpectTxAfterCompletion(),
     ArrivalCountMismatch(),
     CpAsyncMbarrierCount(),
+    OverlappingCopiesInGroup(),
+    BulkCopyMisaligned(),
     ReadWaitBeforeDestinationUse(),
     MissingProxyFenceGlobal(),
     MissingTensormapFence(),

@@ -1,8 +1,9 @@
 """How the machine performs asynchronous operations: copies, groups, wgmma, tcgen05, launch control."""
 
-from ptxlint.engine import mbarrier_rules
+from ptxlint.engine import mbarrier_rules, operands
 from ptxlint.engine.async_units import GroupQueue
-from ptxlint.engine.events import Access, Actor, Family
+from ptxlint.engine.barrier_rules import ALIGNED, is_aligned
+from ptxlint.engine.events import Access, Actor, Family, Hazard, Point
 from ptxlint.engine.machine import Handler, Machine
 from ptxlint.engine.memory_handlers import (
     bulk_zero,
@@ -135,6 +136,13 @@ def bulk_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
         for at, lanes in found:
             signalled = machine.mbarrier(at & 0xFFFFFF)
             mbarrier_rules.used(machine, fiber, event, signalled, lanes, remote_barrier)
+    operands.note(machine, fiber, event, mask, "size", fiber.regs[event.b.size] if size is not None else 0)
+    if into:
+        operands.note(machine, fiber, event, mask, "destination", machine.address(fiber, event.b.destination))
+    if out_of:
+        operands.note(machine, fiber, event, mask, "source", machine.address(fiber, event.b.source))
+    if barrier is not None:
+        operands.note(machine, fiber, event, mask, "mbarrier", machine.address(fiber, event.b.mbarrier))
     queue = group_queue(machine, machine.bulk, "bulk", fiber, mask) if effect.bulk_group else None
     if effect.tensor_map is not None and machine.kernel.global_events:
         tracked = queue or group_queue(machine, machine.bulk, "bulk", fiber, mask)
@@ -155,6 +163,10 @@ def bulk_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
         for number, (_, address) in enumerate(points):
             address = shared_offset(address)
             if peer_of(address):
+                if out_of:
+                    machine.cluster_memory.copy(fiber, event, mask)
+                else:
+                    machine.cluster_memory.remote(fiber, event, mask)
                 if barrier is not None and remote_barrier:
                     # A symmetric peer sends the same to us.
                     barrier.peer = True
@@ -162,6 +174,8 @@ def bulk_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
                     if not number:
                         barrier.copies.append((event, address & 0xFFFFFF, None, size or 0))
                 continue
+            if effect.multicast is not None and reaches_peers(machine, fiber, event, mask):
+                machine.cluster_memory.multicast(fiber, event, mask, address)
             machine.starts.add(address)
             extent = size if size is not None else machine.sizes.get(event.instruction.index, DEFAULT_EXTENT)
             if size is None:
@@ -208,6 +222,12 @@ def bulk_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
         machine.global_memory.bulk_load(fiber, event, mask, size)
     machine.log(fiber, event, mask)
     return False
+
+
+def reaches_peers(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
+    """Return whether the CTA mask of a multicast names a CTA other than this one."""
+    named = scalar(machine, fiber, event.b.multicast, mask)
+    return machine.launch.cluster_size > 1 and (not isinstance(named, int) or named & ~1 != 0)
 
 
 def bulk_commit(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
@@ -457,6 +477,9 @@ def store_async(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool
     if effect.mbarrier is None:
         return False
     found = targets(machine, fiber, event, mask, event.b.mbarrier)
+    data = concrete(machine, machine.address(fiber, event.b.address), mask)
+    if found is not None and data is not None:
+        _check_target(machine, fiber, event, mask, peer_of(shared_offset(data[0][1])), peer_of(found[0][0]))
     for address, lanes in found or ():
         barrier = machine.mbarrier(address & 0xFFFFFF)
         barrier.peer = True
@@ -465,6 +488,18 @@ def store_async(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool
         settle_phase(machine, barrier)
     machine.log(fiber, event, mask)
     return False
+
+
+def _check_target(machine: Machine, fiber: Fiber, event: Event, mask: int, data: int, barrier: int) -> None:
+    """``st.async`` / ``red.async``: data and mbarrier in one CTA, and for ``red.async`` not this one."""
+    effect: fx.StoreAsync = event.effect  # type: ignore[assignment]
+    point = Point(event, _actor(fiber, mask), machine.sequence)
+    if data != barrier:
+        machine.hazard(Hazard("async store target", point, point, "mbarrier-elsewhere"))
+    elif not data and effect.reduction:
+        machine.hazard(Hazard("async store target", point, point, "own-cta"))
+    elif data:
+        machine.cluster_memory.remote(fiber, event, mask)
 
 
 def call(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
@@ -574,3 +609,17 @@ HANDLERS: dict[str, Handler] = {
     "LoadsUsed": tensor_loads_used,
     "Unknown": ignored,
 }
+
+
+def whole_warps(handler: Handler) -> Handler:
+    """Return *handler* with a look at who executes the collective."""
+
+    def checked(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
+        if mask != fiber.warp.alive and is_aligned(event.effect):
+            machine.barrier_rules.aligned(fiber, event, mask)
+        return handler(machine, fiber, event, mask)
+
+    return checked
+
+
+HANDLERS.update({kind: whole_warps(HANDLERS[kind]) for kind in ALIGNED if kind in HANDLERS})

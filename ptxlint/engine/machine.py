@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 
 from ptxlint.engine import mbarrier_rules, tensor_rules
 from ptxlint.engine.alu import NOWHERE, compile_alu
+from ptxlint.engine.barrier_rules import BarrierRules
 from ptxlint.engine.barriers import GENERATION, ClusterBarrierState, CtaBarrierState, Mbarrier
 from ptxlint.engine.clocks import Clock, Components
+from ptxlint.engine.cluster_rules import ClusterMemory
 from ptxlint.engine.events import (
     Access,
     Actor,
@@ -36,6 +38,7 @@ from ptxlint.engine.tensor_memory import TensorMemory
 from ptxlint.engine.tensor_maps import TensorMaps
 from ptxlint.engine.values import FULL, LANES, Scalar, Value, lane_of, lanes_of
 from ptxlint.engine.warp import Fiber, Frame, Warp, merge, narrow
+from ptxlint.model import effects as fx
 
 # Turns after which a loop is taken for one that never ends under the values assumed.
 RUNAWAY = 1000
@@ -66,8 +69,10 @@ class Outcome:
         default_factory=list
     )
     stages: int = 0
+    operands: dict[tuple[int, str], dict[int, tuple[int, Event, Actor]]] = field(default_factory=dict)
     problems: dict[tuple[object, ...], Problem] = field(default_factory=dict)
     hazards: dict[tuple[object, ...], Hazard] = field(default_factory=dict)
+    fences: dict[int, tuple[Event, bool, int]] = field(default_factory=dict)
     conflict_total: int = 0
 
 
@@ -106,6 +111,9 @@ class Machine:
         self.starts: set[int] = set(launch.symbol_starts)
         self.global_memory = GlobalMemory(self)
         self.tensor_maps = TensorMaps(self)
+        self.cluster_memory = ClusterMemory(self)
+        self.barrier_rules = BarrierRules(self)
+        self.remote_copies: dict[int, int] = {}
         self.tensor_columns = 0
         self.tensor = TensorMemory()
         self.commits = any(
@@ -131,6 +139,12 @@ class Machine:
         self.touched: set[tuple[int, int, int]] = set()
         self.deferred: dict[int, Clock] = {}
         self.waits: dict[int, int] = {}
+        self.has_relaxed = any(
+            getattr(event.effect, "order", None) is fx.Order.RELAXED
+            for code in (kernel, *functions.values())
+            for event in code.events
+            if event.kind == "MbarrierArrive"
+        )
         self.fenced_at: dict[int, Clock] = {}
         self.exit_event: Event | None = None
         self.templates: dict[tuple[int, int], list[Value]] = {}
@@ -175,7 +189,9 @@ class Machine:
                 return self._finish()
 
     def _finish(self) -> Outcome:
+        self.cluster_memory.finish()
         outcome = self.outcome
+        outcome.fences = self.barrier_rules.fences
         outcome.learned = dict(self.unknowns.learned)  # type: ignore[arg-type]
         outcome.bad_fix = self.oracle.bad_fix
         mbarrier_rules.finish(self)
@@ -550,6 +566,7 @@ class Machine:
             for barrier in waited:
                 if barrier.arrivals or barrier.copies or barrier.tx or barrier.peer:
                     self.outcome.peers += 1
+                    self.cluster_memory.hear()
                     self.complete(barrier)
                     return True
         for fiber in self.blocked:
@@ -870,7 +887,15 @@ class Machine:
 
     def remote_completion(self, fiber: Fiber) -> tuple[int, int] | None:
         """Completion of a copy to a peer: taken as known after the next mbarrier wait or cluster barrier."""
-        return self.components.number(("remote", fiber.warp.index)), -1
+        component = self.components.number(("remote", fiber.warp.index))
+        number = self.remote_copies[component] = self.remote_copies.get(component, 0) + 1
+        return component, number
+
+    def synchronised(self, fiber: Fiber) -> None:
+        """*fiber* has waited for others: it may know of its copies to peers, and may read what they wrote."""
+        self.barrier_rules.acquire(fiber)
+        for component, number in self.remote_copies.items():
+            fiber.clock.seen[component] = number
 
     def mbarrier(self, address: int) -> Mbarrier:
         """Return the mbarrier at shared address *address*."""

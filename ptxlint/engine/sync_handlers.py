@@ -1,6 +1,6 @@
 """How the machine performs barriers, mbarriers, fences and warp collectives."""
 
-from ptxlint.engine import mbarrier_rules
+from ptxlint.engine import mbarrier_rules, relaxed
 from ptxlint.engine.barriers import CtaBarrierState, Mbarrier
 from ptxlint.engine.machine import Machine
 from ptxlint.engine.memory_handlers import concrete, lanes_in, peer_of, shared_offset
@@ -105,12 +105,16 @@ def mbarrier_arrive(machine: Machine, fiber: Fiber, event: Event, mask: int) -> 
         machine.log(fiber, event, lanes, number=barrier.address)
         if remote:
             # A symmetric peer does the same to us; it knows nothing of this CTA's accesses.
+            machine.cluster_memory.arrive(fiber, event, lanes, address, barrier.phase)
             barrier.peer = True
             barrier.pending -= arrivals
             barrier.arrivals += arrivals
             settle_phase(machine, barrier)
             continue
-        barrier.gathered.join(machine.publish(fiber, lanes))
+        if effect.order is fx.Order.RELAXED:
+            barrier.gathered.join(relaxed.released(machine, fiber))
+        else:
+            barrier.gathered.join(machine.publish(fiber, lanes))
         barrier.pending -= arrivals
         barrier.arrivals += arrivals
         if effect.drop:
@@ -158,6 +162,7 @@ def mbarrier_complete(machine: Machine, fiber: Fiber, event: Event, mask: int) -
 
 def mbarrier_wait(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
     """``mbarrier.try_wait`` / ``test_wait``: blocks the fiber until the phase is over."""
+    effect: fx.MbarrierWait = event.effect  # type: ignore[assignment]
     found = targets(machine, fiber, event, mask, event.b.address)
     if found is None:
         machine.write(fiber, event.b.dst, 1, mask)
@@ -189,8 +194,14 @@ def mbarrier_wait(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bo
             machine.complete(barrier)
         machine.log(fiber, event, mask, number=barrier.address)
         machine.waits[fiber.warp.index] = machine.waits.get(fiber.warp.index, 0) + 1
+        machine.synchronised(fiber)
+        if barrier.peer or not barrier.known:
+            machine.cluster_memory.hear()
         known = fiber.clock.seen.get(barrier.component, -1)
-        fiber.clock.join(barrier.released)
+        if effect.order is fx.Order.RELAXED:
+            relaxed.observe(machine, fiber, barrier.released)
+        else:
+            fiber.clock.join(barrier.released)
         if fiber.clock.seen.get(barrier.component, -1) > known:
             barrier.observers[fiber.component] = (barrier.phase - 1, fiber.time)
     machine.write(fiber, event.b.dst, 1, mask)
@@ -214,12 +225,15 @@ def cta_barrier(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool
             fiber, event.b.dst, machine.oracle.fresh(("bar.red", event.instruction.index), fiber, 0, 1), mask
         )
     machine.waits[fiber.warp.index] = machine.waits.get(fiber.warp.index, 0) + 1
+    relaxed.acquire(machine, fiber)
     state.count = count
     state.arrived[fiber.warp.index] = state.arrived.get(fiber.warp.index, 0) | mask
     state.clock.join(machine.publish(fiber, mask))
     if effect.arrive_only:
+        machine.barrier_rules.arrive_only(fiber, event, mask)
         machine.settle_cta_barrier(key, state, False)
         return False
+    machine.synchronised(fiber)
     state.waiting.append(fiber)
     fiber.blocked = ("barrier", key)
     machine.blocked.append(fiber)
@@ -237,6 +251,7 @@ def cluster_arrive(machine: Machine, fiber: Fiber, event: Event, mask: int) -> b
     """``barrier.cluster.arrive``."""
     state = machine.cluster
     machine.log(fiber, event, mask)
+    machine.cluster_memory.barrier_arrive(fiber, event, mask)
     state.arrived[fiber.warp.index] = state.arrived.get(fiber.warp.index, 0) | mask
     state.clock.join(machine.publish(fiber, mask))
     fiber.warp.executions[("cluster", mask)] = state.phase + 1
@@ -254,6 +269,8 @@ def cluster_wait(machine: Machine, fiber: Fiber, event: Event, mask: int) -> boo
         return True
     machine.log(fiber, event, mask)
     fiber.clock.join(state.released)
+    machine.synchronised(fiber)
+    machine.cluster_memory.barrier_wait(fiber, event, mask)
     return False
 
 
@@ -270,6 +287,8 @@ def proxy_fence(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool
     machine.log(fiber, event, mask)
     if effect.kind == "async":
         shared = bool(effect.spaces & {"shared", "cluster"})
+        if "global" not in effect.spaces:
+            machine.barrier_rules.fence(fiber, event)
         machine.fence(fiber, shared, "global" in effect.spaces)
     elif effect.kind == "tensormap":
         machine.tensor_maps.fence(fiber, event, mask)
@@ -280,6 +299,12 @@ def thread_fence(machine: Machine, fiber: Fiber, event: Event, mask: int) -> boo
     """``fence.acq_rel`` and its relatives, ``membar``."""
     machine.log(fiber, event, mask)
     machine.global_memory.fence(fiber, event)
+    effect: fx.ThreadFence = event.effect  # type: ignore[assignment]
+    if effect.order is not fx.Order.RELEASE:
+        relaxed.acquire(machine, fiber)
+    if effect.order is not fx.Order.ACQUIRE and machine.has_relaxed:
+        relaxed.release(machine, fiber, mask)
+    machine.cluster_memory.fence(fiber, event)
     return False
 
 
