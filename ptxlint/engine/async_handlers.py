@@ -150,6 +150,8 @@ def bulk_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
         if barrier is not None:
             proofs.append((barrier.component, barrier.stamp(barrier.phase)))
         machine.tensor_maps.use(fiber, event, mask, proofs)
+    if into and out_of:
+        machine.cluster_memory.copy(fiber, event, mask)
     if into:
         points = concrete(machine, machine.address(fiber, event.b.destination), mask)
         if points is None:
@@ -163,10 +165,7 @@ def bulk_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
         for number, (_, address) in enumerate(points):
             address = shared_offset(address)
             if peer_of(address):
-                if out_of:
-                    machine.cluster_memory.copy(fiber, event, mask)
-                else:
-                    machine.cluster_memory.remote(fiber, event, mask)
+                machine.cluster_memory.remote(fiber, event, mask)
                 if barrier is not None and remote_barrier:
                     # A symmetric peer sends the same to us.
                     barrier.peer = True

@@ -42,6 +42,16 @@ MBARRIER_EFFECTS = (
     fx.CpAsyncArrive,
     fx.TensorCommit,
 )
+TENSOR_EFFECTS = (fx.TensorAlloc, fx.TensorLoad, fx.TensorStore)
+
+BARRIER_EFFECTS = (fx.ClusterArrive, fx.ClusterWait, fx.WgmmaCommit, fx.WgmmaWait, fx.TensormapReplace)
+
+
+def _concerns_others(effect: fx.Effect) -> bool:
+    """Whether *effect* reaches a peer's memory, or is an arrive with no wait."""
+    if isinstance(effect, fx.MemoryAccess):
+        return effect.space is fx.Space.CLUSTER
+    return isinstance(effect, fx.CtaBarrier) and effect.arrive_only
 
 
 @dataclass(slots=True)
@@ -80,9 +90,12 @@ class Analysis:
 
     @property
     def is_idle(self) -> bool:
-        """Whether the kernel has no asynchronous operation and no mbarrier at all."""
-        wanted = ASYNC_EFFECTS + MBARRIER_EFFECTS
-        return not any(isinstance(event.effect, wanted) for _, event in self.events())
+        """Whether the kernel has no asynchronous operation, no mbarrier and no peer."""
+        wanted = ASYNC_EFFECTS + MBARRIER_EFFECTS + TENSOR_EFFECTS
+        return not any(
+            isinstance(event.effect, wanted + BARRIER_EFFECTS) or _concerns_others(event.effect)
+            for _, event in self.events()
+        )
 
 
 def decode(function: Function) -> list[tuple[fx.Effect, ...]]:
