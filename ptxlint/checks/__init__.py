@@ -33,12 +33,28 @@ from ptxlint.checks.ptx402_cp_async_mbarrier_count import CpAsyncMbarrierCount
 from ptxlint.checks.ptx403_overlapping_copies_in_group import OverlappingCopiesInGroup
 from ptxlint.checks.ptx501_wgmma_operand_released_early import WgmmaOperandReleasedEarly
 from ptxlint.checks.ptx516_tcgen05_operand_released_early import Tcgen05OperandReleasedEarly
+from ptxlint.checks.ptx601_remote_arrive_scope_cta import RemoteArriveScopeCta
+from ptxlint.checks.ptx602_cluster_peer_exits_early import ClusterPeerExitsEarly
+from ptxlint.checks.ptx603_cluster_access_before_start import ClusterAccessBeforeStart
+from ptxlint.checks.ptx604_multicast_release_not_from_all import MulticastReleaseNotFromAll
+from ptxlint.checks.ptx605_relaxed_cluster_arrive_without_fence import RelaxedClusterArriveWithoutFence
+from ptxlint.checks.ptx606_access_between_cluster_arrive_and_wait import AccessBetweenClusterArriveAndWait
+from ptxlint.checks.ptx607_dsmem_source_reuse import DsmemSourceReuse
+from ptxlint.checks.ptx608_issuer_history_not_published import IssuerHistoryNotPublished
+from ptxlint.checks.ptx609_st_async_own_cta import StAsyncOwnCta
+from ptxlint.checks.ptx701_bar_arrive_as_acquire import BarArriveAsAcquire
+from ptxlint.checks.ptx702_aligned_collective_in_divergent_code import AlignedCollectiveInDivergentCode
+from ptxlint.checks.ptx703_griddepcontrol_order import GriddepcontrolOrder
+from ptxlint.checks.ptx704_clc_response_reuse import ClcResponseReuse
 from ptxlint.checks.ptx705_mixed_proxy_atomics import MixedProxyAtomics
 from ptxlint.checks.ptx706_noncoherent_load_of_async_data import NoncoherentLoadOfAsyncData
 from ptxlint.checks.ptx801_bulk_copy_misaligned import BulkCopyMisaligned
+from ptxlint.checks.ptx901_redundant_proxy_fence import RedundantProxyFence
 
 # In the order in which they may claim a conflict: the special before the general.
 ALL_CHECKS: tuple[Check, ...] = (
+    DsmemSourceReuse(),
+    ClcResponseReuse(),
     WaitResultIgnored(),
     UncommittedBulkGroup(),
     WrongGroupFamily(),
@@ -74,4 +90,16 @@ ALL_CHECKS: tuple[Check, ...] = (
     TensormapUpdatedInFlight(),
     MixedProxyAtomics(),
     NoncoherentLoadOfAsyncData(),
+    RemoteArriveScopeCta(),
+    ClusterPeerExitsEarly(),
+    ClusterAccessBeforeStart(),
+    MulticastReleaseNotFromAll(),
+    RelaxedClusterArriveWithoutFence(),
+    AccessBetweenClusterArriveAndWait(),
+    IssuerHistoryNotPublished(),
+    StAsyncOwnCta(),
+    BarArriveAsAcquire(),
+    AlignedCollectiveInDivergentCode(),
+    GriddepcontrolOrder(),
+    RedundantProxyFence(),
 )

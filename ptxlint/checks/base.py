@@ -91,11 +91,12 @@ class Context:
 
 
 class Check:
-    """One rule. Subclasses name it and give ``claim`` or ``run``."""
+    """One rule. Subclasses name it and give ``claim`` or ``run``; not *default*: only when selected by its code."""
 
     code: str = ""
     name: str = ""
     severity: Severity = Severity.ERROR
+    default: bool = True
 
     def claim(self, conflict: Conflict, context: Context) -> Verdict | None:
         """Return why *conflict* is this rule's, or None."""

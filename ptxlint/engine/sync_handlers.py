@@ -114,6 +114,7 @@ def mbarrier_arrive(machine: Machine, fiber: Fiber, event: Event, mask: int) -> 
         if effect.order is fx.Order.RELAXED:
             barrier.gathered.join(relaxed.released(machine, fiber))
         else:
+            machine.cluster_memory.release(fiber, effect.scope)
             barrier.gathered.join(machine.publish(fiber, lanes))
         barrier.pending -= arrivals
         barrier.arrivals += arrivals
