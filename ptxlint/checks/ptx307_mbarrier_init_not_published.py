@@ -33,12 +33,10 @@ class MbarrierInitNotPublished(Check):
     severity = Severity.ERROR
 
     def run(self, context: Context) -> Iterator[Draft]:
-        """Report one use for each init that is not published."""
+        """Report the first use that is not covered: one missing barrier, one finding."""
         found: dict[object, list[Problem]] = {}
         for problem in problems(context, "mbarrier-init"):
-            assert problem.other is not None
-            key = (problem.facts.get("cause") == "cluster", context.fold_key(problem.other))
-            found.setdefault(key, []).append(problem)
+            found.setdefault(problem.facts.get("cause"), []).append(problem)
         for uses in found.values():
             uses.sort(key=lambda p: (p.forced, p.event.instruction.index))
             yield self._draft(context, uses[0])

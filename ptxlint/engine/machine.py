@@ -719,6 +719,11 @@ class Machine:
         self._times[component] = fiber.clock.seen[component]
         return clock
 
+    def new_moment(self, fiber: Fiber) -> None:
+        """Start a new moment of *fiber*: what is known of it so far does not cover what follows."""
+        fiber.tick()
+        self._times[fiber.component] = fiber.clock.seen[fiber.component]
+
     def warp_sync(self, fiber: Fiber) -> None:
         """Order all lanes of *fiber* with each other, as ``bar.warp.sync`` does."""
         seen = fiber.clock.seen

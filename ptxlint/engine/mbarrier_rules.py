@@ -121,6 +121,8 @@ def initialised(machine: Machine, fiber: Fiber, event: Event, barrier: Mbarrier,
     early = barrier.early if before is None else []
     kept = (barrier.arrivals, barrier.gathered, barrier.tx, barrier.copied, barrier.copies, barrier.unknown_bytes)
     fresh = before is None and not barrier.phase
+    # A moment of its own: what other lanes know of the thread up to now does not tell them of it.
+    machine.new_moment(fiber)
     barrier.start(count)
     barrier.init_event = event
     barrier.init_component = fiber.component
