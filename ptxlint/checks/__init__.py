@@ -32,6 +32,11 @@ from ptxlint.checks.ptx401_read_before_cp_async_wait import ReadBeforeCpAsyncWai
 from ptxlint.checks.ptx402_cp_async_mbarrier_count import CpAsyncMbarrierCount
 from ptxlint.checks.ptx403_overlapping_copies_in_group import OverlappingCopiesInGroup
 from ptxlint.checks.ptx501_wgmma_operand_released_early import WgmmaOperandReleasedEarly
+from ptxlint.checks.ptx511_tcgen05_result_without_commit import Tcgen05ResultWithoutCommit
+from ptxlint.checks.ptx512_tcgen05_load_not_waited import Tcgen05LoadNotWaited
+from ptxlint.checks.ptx513_tcgen05_store_not_waited import Tcgen05StoreNotWaited
+from ptxlint.checks.ptx514_tcgen05_missing_thread_fence import Tcgen05MissingThreadFence
+from ptxlint.checks.ptx515_tensor_memory_lifecycle import TensorMemoryLifecycle
 from ptxlint.checks.ptx516_tcgen05_operand_released_early import Tcgen05OperandReleasedEarly
 from ptxlint.checks.ptx601_remote_arrive_scope_cta import RemoteArriveScopeCta
 from ptxlint.checks.ptx602_cluster_peer_exits_early import ClusterPeerExitsEarly
@@ -65,6 +70,11 @@ ALL_CHECKS: tuple[Check, ...] = (
     BulkStorePendingAtExit(),
     WgmmaOperandReleasedEarly(),
     Tcgen05OperandReleasedEarly(),
+    Tcgen05ResultWithoutCommit(),
+    Tcgen05LoadNotWaited(),
+    Tcgen05StoreNotWaited(),
+    Tcgen05MissingThreadFence(),
+    TensorMemoryLifecycle(),
     RelaxedWaitAsAcquire(),
     ReadBeforeCompletion(),
     PhaseParityMismatch(),
