@@ -32,6 +32,8 @@ from ptxlint.checks.ptx401_read_before_cp_async_wait import ReadBeforeCpAsyncWai
 from ptxlint.checks.ptx402_cp_async_mbarrier_count import CpAsyncMbarrierCount
 from ptxlint.checks.ptx403_overlapping_copies_in_group import OverlappingCopiesInGroup
 from ptxlint.checks.ptx501_wgmma_operand_released_early import WgmmaOperandReleasedEarly
+from ptxlint.checks.ptx502_wgmma_missing_fence import WgmmaMissingFence
+from ptxlint.checks.ptx503_wgmma_accumulator_read_early import WgmmaAccumulatorReadEarly
 from ptxlint.checks.ptx511_tcgen05_result_without_commit import Tcgen05ResultWithoutCommit
 from ptxlint.checks.ptx512_tcgen05_load_not_waited import Tcgen05LoadNotWaited
 from ptxlint.checks.ptx513_tcgen05_store_not_waited import Tcgen05StoreNotWaited
@@ -69,6 +71,8 @@ ALL_CHECKS: tuple[Check, ...] = (
     BulkSourceOverwritten(),
     BulkStorePendingAtExit(),
     WgmmaOperandReleasedEarly(),
+    WgmmaMissingFence(),
+    WgmmaAccumulatorReadEarly(),
     Tcgen05OperandReleasedEarly(),
     Tcgen05ResultWithoutCommit(),
     Tcgen05LoadNotWaited(),
