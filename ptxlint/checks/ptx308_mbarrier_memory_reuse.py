@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ptxlint.checks.base import Check, Context, Draft
-from ptxlint.checks.mbarriers import barrier_name, draft, opcode, problems
+from ptxlint.checks.mbarriers import barrier_name, by_barrier, draft, opcode, problems
 from ptxlint.engine.events import Problem
 from ptxlint.report.finding import Fix, Severity
 
@@ -12,7 +12,8 @@ INVALIDATE = Fix(
     "bar.sync 0;\nmbarrier.inval.shared::cta.b64 [mbar];  // one thread\nbar.sync 0;",
     "__syncthreads();\nif (threadIdx.x == 0) cuda::ptx::mbarrier_inval(&bar);\n__syncthreads();",
 )
-MOVE = Fix("place the mbarrier where no data goes", "", "")
+# Causes that tell of one mistake.
+_KINDS = {"data-over-barrier": 0, "reinit": 1, "inval-in-use": 2, "used-after-inval": 2}
 
 
 class MbarrierMemoryReuse(Check):
@@ -24,8 +25,12 @@ class MbarrierMemoryReuse(Check):
 
     def run(self, context: Context) -> Iterator[Draft]:
         """Report accesses and lifetimes that collide."""
+        found: dict[object, list[Problem]] = {}
         for problem in problems(context, "mbarrier-life"):
-            yield self._draft(context, problem)
+            found.setdefault(_KINDS.get(str(problem.facts.get("cause"))), []).append(problem)
+        for group in found.values():
+            for problem in by_barrier(group):
+                yield self._draft(context, problem)
 
     def _draft(self, context: Context, problem: Problem) -> Draft:
         where = barrier_name(context, problem.facts["address"])
