@@ -156,7 +156,7 @@ class ClusterMemory:
         for write in [*self._known(fiber), *self._own()]:
             if seen.get(write.component, -1) < write.time or self.released.get(write.component, -1) >= write.time:
                 continue
-            key = (kind, write.event.instruction.index, point.event.instruction.index)
+            key = (kind, write.event.instruction.index)
             self.suspects.setdefault(key, (kind, write, point, write.family is Family.REMOTE))
 
     def _look(self, event: Event) -> bool:
@@ -210,14 +210,16 @@ class ClusterMemory:
 
     def _for_peers(self, write: Access) -> bool:
         """Whether peers read what this CTA wrote: it reads such bytes of theirs, or nobody here reads them."""
-        if any(low < write.high and write.low < high for low, high in self.reads):
-            return True
+        if self.reads:
+            return any(low < write.high and write.low < high for low, high in self.reads)
         shadow = self.machine.shadow
-        if self.machine.outcome.unresolved:
+        if self.machine.outcome.unresolved or self.writes:
             return False
         for table in (shadow.generic, shadow.asynchronous):
             for records in table.values():
                 for record in records.values():
-                    if not record.write and record.low < write.high and write.low < record.high:
+                    if record.write:
+                        continue
+                    if not record.exact or record.low < write.high and write.low < record.high:
                         return False
         return True

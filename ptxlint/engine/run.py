@@ -22,6 +22,7 @@ from ptxlint.ptx.syntax import Function, Module, Name
 MAX_STEPS = 120_000
 MAX_FLIPS = 4
 DENIED = "denied waits"
+TENSOR_MAP_BYTES = 128
 
 ASYNC_EFFECTS = (
     fx.BulkCopy,
@@ -154,8 +155,9 @@ def assumed_block(function: Function, effects: list[tuple[fx.Effect, ...]]) -> t
     return (threads + 31) // 32 * 32, 1, 1
 
 
-def watches_global(decoded: Iterable[list[tuple[fx.Effect, ...]]]) -> bool:
+def watches_global(function: Function, decoded: Iterable[list[tuple[fx.Effect, ...]]]) -> bool:
     """Return whether generic accesses of global memory matter to a bulk copy, or to a tensor map in memory."""
+    given = any((p.size or 0) >= TENSOR_MAP_BYTES for p in function.parameters)
     copies = accesses = False
     for effects in decoded:
         for instruction_effects in effects:
@@ -167,7 +169,9 @@ def watches_global(decoded: Iterable[list[tuple[fx.Effect, ...]]]) -> bool:
                 if isinstance(effect, fx.BulkCopy):
                     copies = copies or (
                         effect.source_space is fx.Space.GLOBAL and effect.source is not None
-                    ) or (effect.destination_space is fx.Space.GLOBAL and effect.destination is not None)
+                        or effect.destination_space is fx.Space.GLOBAL and effect.destination is not None
+                        or effect.tensor_map is not None and not given
+                    )
                 elif isinstance(effect, fx.MemoryAccess):
                     accesses = accesses or effect.space in (fx.Space.GLOBAL, fx.Space.GENERIC)
     return copies and accesses
@@ -201,7 +205,7 @@ def prepare(
     names = set(others)
     effects = decode(function)
     decoded = {name: decode(other) for name, other in others.items()}
-    watched = watches_global((effects, *decoded.values()))
+    watched = watches_global(function, (effects, *decoded.values()))
     kernel = Lowering(function, effects, names.__contains__, watched).run()
     functions = {
         name: Lowering(other, decoded[name], names.__contains__, watched).run()
