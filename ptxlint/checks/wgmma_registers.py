@@ -49,6 +49,16 @@ def _copy(effects: tuple[fx.Effect, ...]) -> tuple[str, str] | None:
     return None
 
 
+def _is_constant(effects: tuple[fx.Effect, ...]) -> bool:
+    """Return whether a register is set to a constant."""
+    return (
+        len(effects) == 1
+        and isinstance(effects[0], fx.Compute)
+        and effects[0].op == "mov"
+        and not any(isinstance(src, Name) for src in effects[0].srcs)
+    )
+
+
 def _is_wgmma(effects: tuple[fx.Effect, ...], kind: type[fx.Effect]) -> bool:
     return any(isinstance(effect, kind) for effect in effects)
 
@@ -209,6 +219,9 @@ def _written(given: _Pass, at: int, state: dict[str, int], found: dict[int, Regi
             state[dst] = state[src]
         else:
             state.pop(dst, None)
+        return
+    if _is_constant(effects):
+        # Zeros for a first wgmma that does not read them; compilers move them past the fence.
         return
     for name in given.touches[at][1]:
         state[name] = at

@@ -371,7 +371,7 @@ def wgmma_op(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
             continue
         access = make_access(machine, fiber, event, mask, address, DEFAULT_EXTENT, False, Family.WGMMA)
         access.exact = False
-        access.completion = (queue.full, queue.issue(None))
+        access.completion = (queue.full, queue.issue(access))
         access.queue = queue
         perform(machine, fiber, access)
     return False
@@ -389,6 +389,7 @@ def wgmma_wait(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
     effect: fx.WgmmaWait = event.effect  # type: ignore[assignment]
     queue = _wgmma_queue(machine, fiber)
     done = queue.done(effect.pending)
+    queue.waited = max(queue.waited, done)
     seen = fiber.clock.seen
     if seen.get(queue.full, 0) < done:
         seen[queue.full] = done

@@ -13,7 +13,6 @@ from ptxlint.model import effects as fx
 
 DEFAULT_COLUMNS = 64
 A_COLUMNS = 8  # 32 bytes of K in each row
-LANE_SHIFT = 16
 
 
 def tensor_component(machine: Machine, fiber: Fiber) -> int:
@@ -26,8 +25,8 @@ def _transfer_component(machine: Machine, warp: int, unit: Unit) -> int:
     return machine.components.number(("tcgen05", unit.value, warp))
 
 
-def _address(machine: Machine, fiber: Fiber, bound: object, mask: int) -> tuple[object, int, int] | None:
-    """Return (base, column, lane) of a tensor-memory address; None when it says nothing."""
+def _address(machine: Machine, fiber: Fiber, bound: object, mask: int) -> tuple[object, int] | None:
+    """Return (base, column) of a tensor-memory address; None when it says nothing."""
     lane = (mask & -mask).bit_length() - 1
     if isinstance(bound, tuple):
         value = machine.address(fiber, bound)
@@ -51,7 +50,7 @@ def _address(machine: Machine, fiber: Fiber, bound: object, mask: int) -> tuple[
     column = offset & 0xFFFF
     if column >= 0x8000 and base is not None:
         column -= 0x10000
-    return base, column, offset >> LANE_SHIFT
+    return base, column
 
 
 def _issue(
@@ -96,7 +95,7 @@ def tensor_core(
     for bound, columns, write in places:
         found = _address(machine, fiber, bound, mask)
         if found is not None:
-            base, column, _ = found
+            base, column = found
             place = (base, column, column + columns, ALL_LANES)
             _issue(machine, fiber, event, mask, Unit.TENSOR_CORE, write, place, completion)
 
@@ -136,8 +135,9 @@ def tensor_transfer(machine: Machine, fiber: Fiber, event: Event, mask: int) -> 
     found = _address(machine, fiber, event.b.tensor, mask)
     if found is None:
         return False
-    base, column, lane = found
-    place = (base, column, column + effect.columns, lane >> 5)
+    base, column = found
+    # A warp reaches one quarter of the lanes, whatever lane the address names (9.7.16.8.1).
+    place = (base, column, column + effect.columns, warp % 4)
     access = _issue(machine, fiber, event, mask, unit, unit is Unit.STORE, place, (component, number))
     memory.newest[unit, warp] = access
     if unit is Unit.LOAD and not machine.commits and base not in memory.written:
