@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 WIDE_SCOPES = frozenset({"cluster", "gpu", "sys"})
 _LOOKS = 4
+_SUSPECTS = 512
 
 
 class ClusterMemory:
@@ -57,6 +58,7 @@ class ClusterMemory:
             self.last_plain = self.remote(fiber, event, mask)
         low, high = min(addresses) & 0xFFFFFF, (max(addresses) & 0xFFFFFF) + size
         if rw is fx.Rw.READ:
+            self._confirm(low, high, False)
             if len(self.reads) < 256 and (low, high) not in self.reads:
                 self.reads.append((low, high))
             return
@@ -72,6 +74,19 @@ class ClusterMemory:
             self.machine.sequence,
         )
         self.writes[event.instruction.index, fiber.component] = made
+
+    def read(self, access: Access) -> None:
+        """A generic read of this CTA's own bytes: a peer reads its own so, to which we may have written."""
+        self._confirm(access.low, access.high, True)
+
+    def _confirm(self, low: int, high: int, remote: bool) -> None:
+        """Report the suspects whose bytes are read, by us or a peer, while nothing has released them."""
+        for key, (kind, write, point, is_remote) in list(self.suspects.items()):
+            if is_remote is not remote or not write.overlaps(low, high):
+                continue
+            if self.released.get(write.component, -1) < write.time:
+                del self.suspects[key]
+                self.machine.hazard(Hazard(kind, Point(write.event, write.actor, write.sequence), point))
 
     def arrive(self, fiber: Fiber, event: Event, mask: int, address: int, phase: int) -> None:
         """``mbarrier.arrive`` on a peer's mbarrier, whose twin here is in *phase*."""
@@ -93,7 +108,7 @@ class ClusterMemory:
         """A bulk copy to another CTA: its complete-tx publishes nothing of what the issuer did before (8.9.1.1)."""
         point = self._point(fiber, event, mask)
         for write in self._known(fiber):
-            self.suspects["history", write.event.instruction.index, event.instruction.index] = (
+            self.suspects["history", write.event.instruction.index, write.component] = (
                 "issuer history",
                 write,
                 point,
@@ -142,7 +157,7 @@ class ClusterMemory:
         for write in [*self.writes.values(), *self._own()]:
             if write.actor.warp == fiber.warp.index and write.sequence > opened:
                 remote = write.family is Family.REMOTE
-                self.suspects["window", write.event.instruction.index, event.instruction.index] = (
+                self.suspects["window", write.event.instruction.index, write.component] = (
                     "write in window",
                     write,
                     point,
@@ -156,7 +171,9 @@ class ClusterMemory:
         for write in [*self._known(fiber), *self._own()]:
             if seen.get(write.component, -1) < write.time or self.released.get(write.component, -1) >= write.time:
                 continue
-            key = (kind, write.event.instruction.index)
+            if len(self.suspects) >= _SUSPECTS:
+                break
+            key = (kind, write.event.instruction.index, write.component)
             self.suspects.setdefault(key, (kind, write, point, write.family is Family.REMOTE))
 
     def _look(self, event: Event) -> bool:
@@ -194,7 +211,7 @@ class ClusterMemory:
             if kind != "arrive scope" and self.released.get(write.component, -1) >= write.time:
                 continue
             first = Point(write.event, write.actor, write.sequence)
-            machine.hazard(Hazard(kind, first, point, facts={"remote": remote}))
+            machine.hazard(Hazard(kind, first, point))
         if machine.tainted or outcome.unresolved:
             return
         for address, (phase, point) in self.arrivals.items():

@@ -123,6 +123,8 @@ def _touch(
     machine.shadow.access(access, clock.seen, mask == fiber.mask)
     if machine.barrier_rules.arrived:
         machine.barrier_rules.read(fiber, access)
+    if machine.cluster_memory.suspects and rw is fx.Rw.READ:
+        machine.cluster_memory.read(access)
     if write and machine.barrier_rules.reads:
         machine.barrier_rules.write(fiber, access)
 
