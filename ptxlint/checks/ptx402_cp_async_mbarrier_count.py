@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from ptxlint.checks.base import Check, Context, Draft
 from ptxlint.checks.mbarriers import barrier_name, draft
 from ptxlint.checks.ptx312_arrival_count_mismatch import count_problems
-from ptxlint.engine.events import Conflict, Problem
+from ptxlint.engine.events import Conflict, Family, Problem
 from ptxlint.engine.program import Event
 from ptxlint.model import effects as fx
 from ptxlint.report.finding import Fix, Severity
@@ -20,7 +20,11 @@ class CpAsyncMbarrierCount(Check):
 
     def explains(self, conflict: Conflict, context: Context) -> bool:
         """Return whether *conflict* follows from phases that end too early."""
-        return conflict.facts.get("barrier") in {p.facts["address"] for p in count_problems(context, True)}
+        wrong = {p.facts["address"] for p in count_problems(context, True)}
+        if not wrong:
+            return False
+        waited = any(e.event.kind == "MbarrierWait" and e.number in wrong for e in conflict.log)
+        return conflict.facts.get("barrier") in wrong or waited or conflict.first.family is Family.CP_ASYNC
 
     def run(self, context: Context) -> Iterator[Draft]:
         """Report barriers whose count leaves copies out or counts them twice."""
