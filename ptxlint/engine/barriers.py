@@ -44,6 +44,7 @@ class Mbarrier:
         "last_arrival",
         "init_actor",
         "init_cluster",
+        "init_waits",
         "end_event",
         "end_actor",
         "sites",
@@ -84,6 +85,7 @@ class Mbarrier:
         self.last_arrival: Event | None = None
         self.init_actor = Actor(0, 0)
         self.init_cluster = 0
+        self.init_waits: dict[int, int] = {}
         self.end_event: Event | None = None
         self.end_actor = Actor(0, 0)
         self.sites: dict[int, Event] = {}

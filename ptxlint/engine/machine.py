@@ -139,6 +139,7 @@ class Machine:
         self.touched: set[tuple[int, int, int]] = set()
         self.deferred: dict[int, Clock] = {}
         self.waits: dict[int, int] = {}
+        self.mbarrier_waits: dict[int, int] = {}
         self.has_relaxed = any(
             getattr(event.effect, "order", None) is fx.Order.RELAXED
             for code in (kernel, *functions.values())

@@ -17,6 +17,7 @@ from ptxlint.engine.barriers import Mbarrier
 from ptxlint.engine.events import Actor, Problem
 from ptxlint.engine.program import Event
 from ptxlint.engine.warp import Fiber
+from ptxlint.model.effects import Space
 
 if TYPE_CHECKING:
     from ptxlint.engine.machine import Machine
@@ -51,7 +52,8 @@ def used(
     init = barrier.init_event
     if remote:
         phase = machine.cluster.phase
-        if init is not None and phase and phase == barrier.init_cluster and not machine.tainted:
+        told = machine.mbarrier_waits.get(fiber.warp.index, 0) != barrier.init_waits.get(fiber.warp.index, 0)
+        if init is not None and phase and phase == barrier.init_cluster and not machine.tainted and not told:
             _add(
                 machine,
                 _problem(machine, "mbarrier-init", event, actor_of(fiber, lanes), init, cause="cluster"),
@@ -129,6 +131,7 @@ def initialised(machine: Machine, fiber: Fiber, event: Event, barrier: Mbarrier,
     barrier.init_time = fiber.time
     barrier.init_actor = actor_of(fiber, lanes)
     barrier.init_cluster = machine.cluster.phase
+    barrier.init_waits = dict(machine.mbarrier_waits)
     barrier.early = []
     barrier.users = {}
     barrier.arrivers = {}
@@ -213,6 +216,8 @@ def arriving(
     """Check an arrival, not yet counted: the phase has room for it, and the one before was seen to end."""
     index = event.instruction.index
     barrier.sites.setdefault(index, event)
+    if machine.launch.cluster_size > 1 and getattr(event.effect, "space", None) is Space.CLUSTER:
+        barrier.shared = True  # peers arrive here as we arrive there
     previous = barrier.arrivers.get(fiber.component)
     waits = machine.waits.get(fiber.warp.index, 0)
     barrier.arrivers[fiber.component] = (barrier.phase, event, waits)

@@ -194,7 +194,9 @@ def mbarrier_wait(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bo
         if (barrier.phase & 1) == parity:
             machine.complete(barrier)
         machine.log(fiber, event, mask, number=barrier.address)
-        machine.waits[fiber.warp.index] = machine.waits.get(fiber.warp.index, 0) + 1
+        warp = fiber.warp.index
+        machine.waits[warp] = machine.waits.get(warp, 0) + 1
+        machine.mbarrier_waits[warp] = machine.mbarrier_waits.get(warp, 0) + 1
         machine.synchronised(fiber)
         if barrier.peer or not barrier.known:
             machine.cluster_memory.hear()
