@@ -22,6 +22,9 @@ from ptxlint.report.finding import (
 )
 
 
+OFF_BY_DEFAULT = frozenset(check.code for check in ALL_CHECKS if not check.default)
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """What a caller may choose. Codes are matched by prefix; shapes are (x, y, z)."""
@@ -79,7 +82,12 @@ def check_kernel(module: Module, function: Function, options: Options) -> Kernel
 
 
 def selected(code: str, options: Options) -> bool:
-    """Return whether findings of *code* are wanted; the longest matching prefix decides."""
+    """Return whether findings of *code* are wanted; the longest matching prefix decides.
+
+    Advice that is off by default is wanted only when it is selected by its whole code.
+    """
+    if code in OFF_BY_DEFAULT and code not in options.select:
+        return False
     chosen = max((len(p) for p in options.select if code.startswith(p)), default=-1 if options.select else 0)
     dropped = max((len(p) for p in options.ignore if code.startswith(p)), default=-1)
     return chosen >= 0 and chosen > dropped if dropped >= 0 else chosen >= 0
@@ -90,6 +98,8 @@ def findings_of(analysis: Analysis) -> list[Finding]:
     context = Context(analysis)
     drafts: list[Draft] = []
     for conflict in without_echoes(analysis.conflicts):
+        if any(check.explains(conflict, context) for check in ALL_CHECKS):
+            continue
         for check in ALL_CHECKS:
             verdict = check.claim(conflict, context)
             if verdict is not None:

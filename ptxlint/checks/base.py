@@ -91,15 +91,20 @@ class Context:
 
 
 class Check:
-    """One rule. Subclasses name it and give ``claim`` or ``run``."""
+    """One rule. Subclasses name it and give ``claim`` or ``run``; not *default*: only when selected by its code."""
 
     code: str = ""
     name: str = ""
     severity: Severity = Severity.ERROR
+    default: bool = True
 
     def claim(self, conflict: Conflict, context: Context) -> Verdict | None:
         """Return why *conflict* is this rule's, or None."""
         return None
+
+    def explains(self, conflict: Conflict, context: Context) -> bool:
+        """Return whether *conflict* only follows from what this rule reports by ``run``."""
+        return False
 
     def run(self, context: Context) -> Iterator[Draft]:
         """Yield findings that are no conflicts."""

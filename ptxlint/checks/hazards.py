@@ -56,8 +56,12 @@ def report(
     severity: Severity | None = None,
     best: Confidence = Confidence.HIGH,
     at_first: bool = False,
+    fold_first: bool = False,
 ) -> Draft:
-    """Return the finding for *hazard*; its place is the second point, or the first when *at_first*."""
+    """Return the finding for *hazard*; its place is the second point, or the first when *at_first*.
+
+    Findings about the same statement become one: about the same first statement when *fold_first*.
+    """
     first, second = hazard.first, hazard.second
     primary = first if at_first else second
     steps = [step(first, context, notes[0], "first")]
@@ -77,4 +81,5 @@ def report(
         tuple(steps),
         fix,
     )
-    return Draft(finding, (check.code, context.fold_key(primary.event)), first.event, None, hazard.count)
+    key = context.fold_key(first.event if fold_first else primary.event)
+    return Draft(finding, (check.code, key), first.event, None, hazard.count)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from ptxlint.checks.base import Check, Context, Draft
 from ptxlint.checks.hazards import between, hazards, opcode, report
 from ptxlint.engine.events import Hazard, LogEntry
+from ptxlint.model import effects as fx
 from ptxlint.report.finding import Confidence, Fix, Severity
 
 FIX = Fix(
@@ -29,10 +30,10 @@ class MissingProxyFenceGlobal(Check):
             first = opcode(hazard.first.event)
             cause, near = cause_of(hazard)
             polled = hazard.kind == "polled"
+            if polled and hands_bulk_stores_over(context):
+                continue
             if polled:
-                message = (
-                    f"{load} loads global memory through the async proxy after {first} waited for it in a polling loop"
-                )
+                message = f"{load} loads global memory through the async proxy after {first} polled for it"
                 notes = (f"{first} waits for another thread's data", f"{load} reads through the async proxy")
             else:
                 message = f"{load} reads through the async proxy what {first} wrote to global memory"
@@ -49,6 +50,7 @@ class MissingProxyFenceGlobal(Check):
                 near=near,
                 severity=Severity.ERROR if triggered and not polled else None,
                 best=Confidence.LOW if polled else Confidence.HIGH,
+                fold_first=polled,
             )
 
 
@@ -58,6 +60,11 @@ _WHY = {
     "thread-fence-only": "the fence on the way orders threads, not proxies",
     "fence-off-path": "the proxy fence is not on the path that orders the two",
 }
+
+
+def hands_bulk_stores_over(context: Context) -> bool:
+    """Whether what is polled for may be a bulk store's data: the kernel waits for such stores to be complete."""
+    return any(isinstance(e.effect, fx.BulkWait) and not e.effect.read for _, e in context.analysis.events())
 
 
 def cause_of(hazard: Hazard) -> tuple[str, tuple[LogEntry, str] | None]:

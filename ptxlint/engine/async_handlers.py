@@ -1,7 +1,9 @@
 """How the machine performs asynchronous operations: copies, groups, wgmma, tcgen05, launch control."""
 
+from ptxlint.engine import mbarrier_rules, operands
 from ptxlint.engine.async_units import GroupQueue
-from ptxlint.engine.events import Access, Actor, Family
+from ptxlint.engine.barrier_rules import ALIGNED, is_aligned
+from ptxlint.engine.events import Access, Actor, Family, Hazard, Point
 from ptxlint.engine.machine import Handler, Machine
 from ptxlint.engine.memory_handlers import (
     bulk_zero,
@@ -32,6 +34,18 @@ from ptxlint.engine.sync_handlers import (
     targets,
     thread_fence,
     warp_barrier,
+)
+from ptxlint.engine.tensor_handlers import (
+    tensor_alloc,
+    tensor_component,
+    tensor_core,
+    tensor_dealloc,
+    tensor_fence,
+    tensor_loads_used,
+    tensor_relinquish,
+    tensor_shift,
+    tensor_transfer,
+    tensor_wait,
 )
 from ptxlint.engine.values import Value
 from ptxlint.engine.warp import Fiber, Frame
@@ -101,6 +115,8 @@ def bulk_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
     site = _site(fiber, event)
     if effect.kind in (fx.BulkKind.PREFETCH, fx.BulkKind.TENSOR_PREFETCH):
         machine.outcome.resolved.add(site)
+        if effect.tensor_map is not None:
+            machine.tensor_maps.use(fiber, event, mask, [])
         return False
     shared = (fx.Space.SHARED, fx.Space.CLUSTER)
     into = effect.destination_space in shared and effect.destination is not None
@@ -116,7 +132,26 @@ def bulk_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
             return False
         remote_barrier = peer_of(found[0][0]) != 0
         barrier = machine.mbarrier(found[0][0] & 0xFFFFFF)
+        barrier.shared = barrier.shared or effect.multicast is not None
+        for at, lanes in found:
+            signalled = machine.mbarrier(at & 0xFFFFFF)
+            mbarrier_rules.used(machine, fiber, event, signalled, lanes, remote_barrier)
+    operands.note(machine, fiber, event, mask, "size", fiber.regs[event.b.size] if size is not None else 0)
+    if into:
+        operands.note(machine, fiber, event, mask, "destination", machine.address(fiber, event.b.destination))
+    if out_of:
+        operands.note(machine, fiber, event, mask, "source", machine.address(fiber, event.b.source))
+    if barrier is not None:
+        operands.note(machine, fiber, event, mask, "mbarrier", machine.address(fiber, event.b.mbarrier))
     queue = group_queue(machine, machine.bulk, "bulk", fiber, mask) if effect.bulk_group else None
+    if effect.tensor_map is not None and machine.kernel.global_events:
+        tracked = queue or group_queue(machine, machine.bulk, "bulk", fiber, mask)
+        proofs = [(tracked.read, tracked.committed + 1)]
+        if barrier is not None:
+            proofs.append((barrier.component, barrier.stamp(barrier.phase)))
+        machine.tensor_maps.use(fiber, event, mask, proofs)
+    if into and out_of:
+        machine.cluster_memory.copy(fiber, event, mask)
     if into:
         points = concrete(machine, machine.address(fiber, event.b.destination), mask)
         if points is None:
@@ -130,6 +165,7 @@ def bulk_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
         for number, (_, address) in enumerate(points):
             address = shared_offset(address)
             if peer_of(address):
+                machine.cluster_memory.remote(fiber, event, mask)
                 if barrier is not None and remote_barrier:
                     # A symmetric peer sends the same to us.
                     barrier.peer = True
@@ -137,12 +173,16 @@ def bulk_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
                     if not number:
                         barrier.copies.append((event, address & 0xFFFFFF, None, size or 0))
                 continue
+            if effect.multicast is not None and reaches_peers(machine, fiber, event, mask):
+                machine.cluster_memory.multicast(fiber, event, mask, address)
             machine.starts.add(address)
             extent = size if size is not None else machine.sizes.get(event.instruction.index, DEFAULT_EXTENT)
             if size is None:
                 extent = max(1, min(extent, gap_after(machine, address)))
             access = make_access(machine, fiber, event, mask, address, max(extent, 1), True, Family.BULK_LOAD)
             access.exact = size is not None
+            if size is not None and address < machine.live_high and machine.live_low < address + size:
+                mbarrier_rules.touched(machine, fiber, event, mask, address, address + size, True)
             if barrier is not None:
                 access.completion = (barrier.component, barrier.stamp(barrier.phase))
                 barrier.copies.append((event, address, access, size if size is not None else -1))
@@ -164,6 +204,8 @@ def bulk_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
             extent = size if size is not None else machine.sizes.get(event.instruction.index, DEFAULT_EXTENT)
             access = make_access(machine, fiber, event, mask, address, max(extent, 1), False, Family.BULK_STORE)
             access.exact = size is not None
+            if size is not None and address < machine.live_high and machine.live_low < address + size:
+                mbarrier_rules.touched(machine, fiber, event, mask, address, address + size, False)
             if queue is not None:
                 number = queue.issue(access)
                 access.completion = (queue.read, number)
@@ -179,6 +221,12 @@ def bulk_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
         machine.global_memory.bulk_load(fiber, event, mask, size)
     machine.log(fiber, event, mask)
     return False
+
+
+def reaches_peers(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
+    """Return whether the CTA mask of a multicast names a CTA other than this one."""
+    named = scalar(machine, fiber, event.b.multicast, mask)
+    return machine.launch.cluster_size > 1 and (not isinstance(named, int) or named & ~1 != 0)
 
 
 def bulk_commit(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
@@ -224,8 +272,12 @@ def cp_async(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
         machine, fiber, event, mask, unique[0], unique[-1] + effect.size - unique[0], True, Family.CP_ASYNC
     )
     access.size = effect.size
-    if len(unique) > 1 and len(unique) * effect.size < 0.8 * (access.high - access.low):
+    if len(unique) > 1 and len(unique) * effect.size != access.high - access.low:
         access.points = tuple(unique)
+    if access.low < machine.live_high and machine.live_low < access.high:
+        mbarrier_rules.touched(
+            machine, fiber, event, mask, access.low, access.high, True, access.points, effect.size
+        )
     number = queue.issue(None)
     access.completion = (queue.full, number)
     access.queue = queue
@@ -264,6 +316,12 @@ def cp_async_arrive(machine: Machine, fiber: Fiber, event: Event, mask: int) -> 
     found = targets(machine, fiber, event, mask, event.b.address)
     for address, lanes in found or ():
         barrier = machine.mbarrier(address & 0xFFFFFF)
+        mbarrier_rules.used(machine, fiber, event, barrier, lanes, peer_of(address) != 0)
+        barrier.copy_arrivals.setdefault(event.instruction.index, event)
+        if effect.no_increment:
+            renew(machine, barrier)
+            mbarrier_rules.arriving(machine, fiber, event, barrier, lanes, popcount(lanes))
+            barrier.last_arrival = event
         clock = machine.publish(fiber, lanes)
         for queue in machine.cp_async.values():
             if queue.warp == fiber.warp.index and queue.mask & lanes:
@@ -313,7 +371,7 @@ def wgmma_op(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
             continue
         access = make_access(machine, fiber, event, mask, address, DEFAULT_EXTENT, False, Family.WGMMA)
         access.exact = False
-        access.completion = (queue.full, queue.issue(None))
+        access.completion = (queue.full, queue.issue(access))
         access.queue = queue
         perform(machine, fiber, access)
     return False
@@ -331,6 +389,7 @@ def wgmma_wait(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
     effect: fx.WgmmaWait = event.effect  # type: ignore[assignment]
     queue = _wgmma_queue(machine, fiber)
     done = queue.done(effect.pending)
+    queue.waited = max(queue.waited, done)
     seen = fiber.clock.seen
     if seen.get(queue.full, 0) < done:
         seen[queue.full] = done
@@ -338,16 +397,12 @@ def wgmma_wait(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
     return False
 
 
-def tensor_component(machine: Machine, fiber: Fiber) -> int:
-    """Return the component on which the thread's tcgen05 operations complete."""
-    return machine.components.number(("tcgen05", fiber.warp.index))
-
-
 def tensor_op(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
     """``tcgen05.mma`` and ``tcgen05.cp``: shared operands by descriptor."""
     effect = event.effect
     component = tensor_component(machine, fiber)
     number = machine.tcgen05[component] = machine.tcgen05.get(component, 0) + 1
+    tensor_core(machine, fiber, event, mask, component, number)
     slots: list[int] = []
     if isinstance(effect, fx.TensorMma):
         slots.append(event.b.b)
@@ -371,14 +426,22 @@ def tensor_op(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
 
 def tensor_commit(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
     """``tcgen05.commit``: its arrival carries the completion of the thread's operations."""
+    effect: fx.TensorCommit = event.effect  # type: ignore[assignment]
+    component = tensor_component(machine, fiber)
     found = targets(machine, fiber, event, mask, event.b.address)
+    if found is None and component in machine.tcgen05:
+        # Who waits for the mbarrier that was not found must not be told that it waits for nothing.
+        fiber.clock.seen[component] = machine.tcgen05[component]
     for address, lanes in found or ():
         barrier = machine.mbarrier(address & 0xFFFFFF)
+        barrier.shared = barrier.shared or effect.multicast is not None
+        mbarrier_rules.used(machine, fiber, event, barrier, lanes, peer_of(address) != 0)
+        renew(machine, barrier)
+        mbarrier_rules.arriving(machine, fiber, event, barrier, lanes, 1)
+        barrier.last_arrival = event
         clock = machine.publish(fiber, lanes)
-        component = tensor_component(machine, fiber)
         if component in machine.tcgen05:
             clock.seen[component] = machine.tcgen05[component]
-        renew(machine, barrier)
         barrier.gathered.join(clock)
         barrier.pending -= 1
         barrier.arrivals += 1
@@ -387,27 +450,16 @@ def tensor_commit(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bo
     return False
 
 
-def tensor_alloc(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
-    """``tcgen05.alloc``: the slot receives an address; uses of the slot are not judged."""
-    value = machine.address(fiber, event.b.address)
-    points = concrete(machine, value, mask)
-    columns = scalar(machine, fiber, event.b.columns, mask)
-    if points is not None:
-        address = shared_offset(points[0][1])
-        machine.alloc_slots.add(address)
-        machine.shared_values[address] = (machine.tensor_columns, 4)
-    machine.tensor_columns += columns if isinstance(columns, int) else 64
-    machine.log(fiber, event, mask)
-    return False
-
-
 def launch_cancel(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
     """``clusterlaunchcontrol.try_cancel``: a 16-byte asynchronous write."""
+    effect: fx.LaunchCancel = event.effect  # type: ignore[assignment]
     found = targets(machine, fiber, event, mask, event.b.mbarrier)
     points = concrete(machine, machine.address(fiber, event.b.address), mask)
     if found is None or points is None:
         return False
     barrier = machine.mbarrier(found[0][0] & 0xFFFFFF)
+    barrier.shared = barrier.shared or effect.multicast
+    mbarrier_rules.used(machine, fiber, event, barrier, found[0][1])
     address = shared_offset(points[0][1]) & 0xFFFFFF
     access = make_access(machine, fiber, event, mask, address, 16, True, Family.CANCEL)
     access.completion = (barrier.component, barrier.stamp(barrier.phase))
@@ -425,6 +477,9 @@ def store_async(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool
     if effect.mbarrier is None:
         return False
     found = targets(machine, fiber, event, mask, event.b.mbarrier)
+    data = concrete(machine, machine.address(fiber, event.b.address), mask)
+    if found is not None and data is not None:
+        _check_target(machine, fiber, event, mask, peer_of(shared_offset(data[0][1])), peer_of(found[0][0]))
     for address, lanes in found or ():
         barrier = machine.mbarrier(address & 0xFFFFFF)
         barrier.peer = True
@@ -433,6 +488,18 @@ def store_async(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool
         settle_phase(machine, barrier)
     machine.log(fiber, event, mask)
     return False
+
+
+def _check_target(machine: Machine, fiber: Fiber, event: Event, mask: int, data: int, barrier: int) -> None:
+    """``st.async`` / ``red.async``: data and mbarrier in one CTA, and for ``red.async`` not this one."""
+    effect: fx.StoreAsync = event.effect  # type: ignore[assignment]
+    point = Point(event, _actor(fiber, mask), machine.sequence)
+    if data != barrier:
+        machine.hazard(Hazard("async store target", point, point, "mbarrier-elsewhere"))
+    elif not data and effect.reduction:
+        machine.hazard(Hazard("async store target", point, point, "own-cta"))
+    elif data:
+        machine.cluster_memory.remote(fiber, event, mask)
 
 
 def call(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
@@ -477,6 +544,18 @@ def call(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
     return True
 
 
+def tensormap_replace(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
+    """``tensormap.replace``: a generic write of a map, in global memory or in a shared copy of it."""
+    machine.tensor_maps.update(fiber, event, mask, event.b.address, False)
+    return False
+
+
+def tensormap_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
+    """``tensormap.cp_fenceproxy``: a copy to global memory with the release fence in it."""
+    machine.tensor_maps.update(fiber, event, mask, event.b.destination, True)
+    return False
+
+
 def ignored(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
     """Effects that this engine gives no meaning to."""
     return False
@@ -512,20 +591,35 @@ HANDLERS: dict[str, Handler] = {
     "WgmmaCommit": wgmma_commit,
     "WgmmaWait": wgmma_wait,
     "TensorAlloc": tensor_alloc,
-    "TensorDealloc": logged,
-    "TensorRelinquish": ignored,
+    "TensorDealloc": tensor_dealloc,
+    "TensorRelinquish": tensor_relinquish,
     "TensorMma": tensor_op,
     "TensorCopy": tensor_op,
-    "TensorShift": ignored,
-    "TensorLoad": ignored,
-    "TensorStore": ignored,
-    "TensorWait": ignored,
+    "TensorShift": tensor_shift,
+    "TensorLoad": tensor_transfer,
+    "TensorStore": tensor_transfer,
+    "TensorWait": tensor_wait,
     "TensorCommit": tensor_commit,
-    "TensorFence": ignored,
-    "TensormapReplace": ignored,
-    "TensormapCopyFence": ignored,
+    "TensorFence": tensor_fence,
+    "TensormapReplace": tensormap_replace,
+    "TensormapCopyFence": tensormap_copy,
     "LaunchCancel": launch_cancel,
     "GridDependency": grid_dependency,
     "Call": call,
+    "LoadsUsed": tensor_loads_used,
     "Unknown": ignored,
 }
+
+
+def whole_warps(handler: Handler) -> Handler:
+    """Return *handler* with a look at who executes the collective."""
+
+    def checked(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
+        if mask != fiber.warp.alive and is_aligned(event.effect):
+            machine.barrier_rules.aligned(fiber, event, mask)
+        return handler(machine, fiber, event, mask)
+
+    return checked
+
+
+HANDLERS.update({kind: whole_warps(HANDLERS[kind]) for kind in ALIGNED if kind in HANDLERS})

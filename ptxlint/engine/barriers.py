@@ -1,7 +1,7 @@
 """Barriers of one CTA: mbarriers with their phases, CTA barriers, the cluster barrier."""
 
 from ptxlint.engine.clocks import Clock
-from ptxlint.engine.events import Access
+from ptxlint.engine.events import Access, Actor, Problem
 from ptxlint.engine.program import Event
 
 GENERATION = 1 << 24
@@ -37,7 +37,21 @@ class Mbarrier:
         "tx",
         "unknown_bytes",
         "peer",
+        "shared",
         "history",
+        "early",
+        "users",
+        "arrivers",
+        "last_arrival",
+        "init_actor",
+        "init_cluster",
+        "init_waits",
+        "end_event",
+        "end_actor",
+        "sites",
+        "expects",
+        "suspects",
+        "copy_arrivals",
     )
 
     def __init__(self, address: int, component: int) -> None:
@@ -64,6 +78,22 @@ class Mbarrier:
         self.completed_with = 0
         self.peer = False
         self.history: list[tuple[int, int, list[tuple[Event, int, Access | None, int]], bool]] = []
+        # What engine/mbarrier_rules.py keeps: uses before the init, users and arrivals by thread,
+        # expect-tx and arrival sites, findings that wait for the end of the run.
+        self.shared = False
+        self.early: list[tuple[Event, Actor]] = []
+        self.users: dict[int, tuple[int, Event, Actor]] = {}
+        self.arrivers: dict[int, tuple[int, Event, int]] = {}
+        self.last_arrival: Event | None = None
+        self.init_actor = Actor(0, 0)
+        self.init_cluster = 0
+        self.init_waits: dict[int, int] = {}
+        self.end_event: Event | None = None
+        self.end_actor = Actor(0, 0)
+        self.sites: dict[int, Event] = {}
+        self.expects: dict[int, Event] = {}
+        self.suspects: list[Problem] = []
+        self.copy_arrivals: dict[int, Event] = {}
 
     def start(self, count: int | None) -> None:
         """Initialise for *count* arrivals a phase (None: unknown)."""
@@ -77,6 +107,7 @@ class Mbarrier:
         self.unknown_bytes = False
         self.arrivals = 0
         self.copies = []
+        self.expects = {}
         self.gathered = Clock.empty()
         self.released = Clock.empty()
         self.observers = {}
@@ -107,6 +138,7 @@ class Mbarrier:
         self.unknown_bytes = False
         self.arrivals = 0
         self.copies = []
+        self.expects = {}
 
 
 class CtaBarrierState:

@@ -189,3 +189,16 @@ class Hazard:
     count: int = 1
     log: list[LogEntry] = field(default_factory=list)
     facts: dict[str, object] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Problem:
+    """Something that is wrong by itself: a kind, the event, and another event it refers to."""
+
+    kind: str
+    event: Event
+    actor: Actor
+    other: Event | None = None
+    detail: str = ""
+    forced: bool = False
+    facts: dict[str, object] = field(default_factory=dict)

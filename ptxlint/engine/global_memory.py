@@ -149,11 +149,9 @@ class GlobalMemory:
             for store in self.stores.get(base, {}).values():
                 if seen.get(store.component, -1) >= store.time and store.meets(made):
                     self._use(fiber, store, made)
-            if effect.rw is not fx.Rw.READ and self._count < _RECORDS:
-                records = self.writes.setdefault(base, {})
-                key = (event.instruction.index, fiber.component, made.low)
-                self._count += key not in records
-                records[key] = made
+            if effect.rw is not fx.Rw.READ:
+                self.machine.tensor_maps.overwritten(fiber, made)
+                self.keep_write(made)
         if not strong:
             return
         if effect.rw is not fx.Rw.WRITE:
@@ -166,6 +164,14 @@ class GlobalMemory:
         if effect.rw is not fx.Rw.READ and self.groups:
             self._published(fiber, event, mask, effect)
 
+    def keep_write(self, write: GlobalAccess) -> None:
+        """Keep a generic write for the bulk copies that may read it."""
+        records = self.writes.setdefault(write.base, {})
+        key = (write.event.instruction.index, write.component, write.low)
+        if key in records or self._count < _RECORDS:
+            self._count += key not in records
+            records[key] = write
+
     def _use(self, fiber: Fiber, store: GlobalAccess, use: GlobalAccess) -> None:
         """A thread that is ordered after the issue of *store* touches its destination."""
         seen = fiber.clock.seen
@@ -173,10 +179,9 @@ class GlobalMemory:
         assert store.completion is not None
         queue: GroupQueue = store.queue  # type: ignore[assignment]
         pending = seen.get(queue.full, 0) < store.completion[1]
-        if isinstance(effect, fx.MemoryAccess) and effect.noncoherent:
-            if not pending:
-                self._report("noncoherent", store, use, "")
-                return
+        if isinstance(effect, fx.MemoryAccess) and effect.noncoherent and not pending:
+            self._report("noncoherent", store, use, "")
+            return
         if not pending:
             return
         stored = store.event.effect

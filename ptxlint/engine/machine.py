@@ -10,9 +10,12 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from ptxlint.engine import mbarrier_rules, tensor_rules
 from ptxlint.engine.alu import NOWHERE, compile_alu
+from ptxlint.engine.barrier_rules import BarrierRules
 from ptxlint.engine.barriers import GENERATION, ClusterBarrierState, CtaBarrierState, Mbarrier
 from ptxlint.engine.clocks import Clock, Components
+from ptxlint.engine.cluster_rules import ClusterMemory
 from ptxlint.engine.events import (
     Access,
     Actor,
@@ -23,6 +26,7 @@ from ptxlint.engine.events import (
     LogEntry,
     PendingAtExit,
     Point,
+    Problem,
 )
 from ptxlint.engine.global_memory import GlobalMemory
 from ptxlint.engine.launch import Launch
@@ -30,8 +34,11 @@ from ptxlint.engine.oracle import Oracle, Scenario, Wish
 from ptxlint.engine.async_units import GroupQueue
 from ptxlint.engine.program import Alu, Code, Event
 from ptxlint.engine.shadow import GRANULE, Shadow
+from ptxlint.engine.tensor_memory import TensorMemory
+from ptxlint.engine.tensor_maps import TensorMaps
 from ptxlint.engine.values import FULL, LANES, Scalar, Value, lane_of, lanes_of
 from ptxlint.engine.warp import Fiber, Frame, Warp, merge, narrow
+from ptxlint.model import effects as fx
 
 # Turns after which a loop is taken for one that never ends under the values assumed.
 RUNAWAY = 1000
@@ -62,21 +69,11 @@ class Outcome:
         default_factory=list
     )
     stages: int = 0
-    problems: dict[tuple[object, ...], "Problem"] = field(default_factory=dict)
+    operands: dict[tuple[int, str], dict[int, tuple[int, Event, Actor]]] = field(default_factory=dict)
+    problems: dict[tuple[object, ...], Problem] = field(default_factory=dict)
     hazards: dict[tuple[object, ...], Hazard] = field(default_factory=dict)
+    fences: dict[int, tuple[Event, bool, int]] = field(default_factory=dict)
     conflict_total: int = 0
-
-
-@dataclass(slots=True)
-class Problem:
-    """Something that is wrong by itself: a kind, the event, and another event it refers to."""
-
-    kind: str
-    event: Event
-    actor: Actor
-    other: Event | None = None
-    detail: str = ""
-    forced: bool = False
 
 
 class Machine:
@@ -113,7 +110,17 @@ class Machine:
         self.shared_values: dict[int, tuple[Value, int]] = {}
         self.starts: set[int] = set(launch.symbol_starts)
         self.global_memory = GlobalMemory(self)
+        self.tensor_maps = TensorMaps(self)
+        self.cluster_memory = ClusterMemory(self)
+        self.barrier_rules = BarrierRules(self)
+        self.remote_copies: dict[int, int] = {}
         self.tensor_columns = 0
+        self.tensor = TensorMemory()
+        self.commits = any(
+            event.kind in ("TensorCommit", "TensorMma", "TensorCopy")
+            for code in (kernel, *functions.values())
+            for event in code.events
+        )
         self.alloc_slots: set[int] = set()
         self.tracks_values = any(code.tracks_values for code in (kernel, *functions.values()))
         self.denies = oracle.scenario.name == "denied waits"
@@ -129,6 +136,18 @@ class Machine:
         self.sequence = 0
         self.logs: dict[int, list[LogEntry]] = {}
         self.tainted = False
+        self.live_low, self.live_high = 1 << 60, 0
+        self.touched: set[tuple[int, int, int]] = set()
+        self.deferred: dict[int, Clock] = {}
+        self.waits: dict[int, int] = {}
+        self.mbarrier_waits: dict[int, int] = {}
+        self.has_relaxed = any(
+            getattr(event.effect, "order", None) is fx.Order.RELAXED
+            for code in (kernel, *functions.values())
+            for event in code.events
+            if event.kind == "MbarrierArrive"
+        )
+        self.fenced_at: dict[int, Clock] = {}
         self.exit_event: Event | None = None
         self.templates: dict[tuple[int, int], list[Value]] = {}
         self._falses: dict[tuple[int, int], int] = {}
@@ -172,9 +191,13 @@ class Machine:
                 return self._finish()
 
     def _finish(self) -> Outcome:
+        self.cluster_memory.finish()
         outcome = self.outcome
+        outcome.fences = self.barrier_rules.fences
         outcome.learned = dict(self.unknowns.learned)  # type: ignore[arg-type]
         outcome.bad_fix = self.oracle.bad_fix
+        mbarrier_rules.finish(self)
+        tensor_rules.at_end(self)
         for barrier in self.mbarriers.values():
             outcome.phases.extend(barrier.history)
         return outcome
@@ -453,6 +476,7 @@ class Machine:
         fiber.warp.alive &= ~mask
         if fiber.mask == mask or fiber.parent is None:
             self._check_exit(fiber, mask)
+            tensor_rules.at_exit(self, fiber)
         for number, state in self.cta_barriers.items():
             self.settle_cta_barrier(number, state, False)
         self.settle_cluster()
@@ -513,6 +537,7 @@ class Machine:
 
     def complete(self, barrier: Mbarrier) -> None:
         """End the phase of *barrier* and wake its waiters."""
+        mbarrier_rules.completing(self, barrier)
         barrier.complete()
         self.wake_waiters(barrier)
 
@@ -521,7 +546,7 @@ class Machine:
         waited = self._waited()
         progress = False
         for barrier in waited:
-            if barrier.ready():
+            if barrier.ready() and (barrier.unknown_bytes or barrier.balanced()):
                 self.complete(barrier)
                 progress = True
         if progress:
@@ -532,6 +557,10 @@ class Machine:
         if self.settle_cluster(True):
             return True
         for barrier in waited:
+            if barrier.ready():
+                self.complete(barrier)
+                return True
+        for barrier in waited:
             if not barrier.initialised and (barrier.arrivals or barrier.copies or barrier.tx):
                 self.complete(barrier)
                 progress = True
@@ -541,6 +570,7 @@ class Machine:
             for barrier in waited:
                 if barrier.arrivals or barrier.copies or barrier.tx or barrier.peer:
                     self.outcome.peers += 1
+                    self.cluster_memory.hear()
                     self.complete(barrier)
                     return True
         for fiber in self.blocked:
@@ -571,6 +601,8 @@ class Machine:
             state = fiber.blocked
             if state is None:
                 continue
+            if state[0] == "mbarrier":
+                mbarrier_rules.starved(self, state[1], state[3], fiber, self._waited())  # type: ignore[arg-type]
             outcome.forced += 1
             self.tainted = True
             if state[0] == "mbarrier":
@@ -690,6 +722,11 @@ class Machine:
         fiber.tick()
         self._times[component] = fiber.clock.seen[component]
         return clock
+
+    def new_moment(self, fiber: Fiber) -> None:
+        """Start a new moment of *fiber*: what is known of it so far does not cover what follows."""
+        fiber.tick()
+        self._times[fiber.component] = fiber.clock.seen[fiber.component]
 
     def warp_sync(self, fiber: Fiber) -> None:
         """Order all lanes of *fiber* with each other, as ``bar.warp.sync`` does."""
@@ -878,7 +915,15 @@ class Machine:
 
     def remote_completion(self, fiber: Fiber) -> tuple[int, int] | None:
         """Completion of a copy to a peer: taken as known after the next mbarrier wait or cluster barrier."""
-        return self.components.number(("remote", fiber.warp.index)), -1
+        component = self.components.number(("remote", fiber.warp.index))
+        number = self.remote_copies[component] = self.remote_copies.get(component, 0) + 1
+        return component, number
+
+    def synchronised(self, fiber: Fiber) -> None:
+        """*fiber* has waited for others: it may know of its copies to peers, and may read what they wrote."""
+        self.barrier_rules.acquire(fiber)
+        for component, number in self.remote_copies.items():
+            fiber.clock.seen[component] = number
 
     def mbarrier(self, address: int) -> Mbarrier:
         """Return the mbarrier at shared address *address*."""

@@ -1,5 +1,6 @@
 """How the machine performs generic accesses: which bytes, by whom, and the values that matter."""
 
+from ptxlint.engine import mbarrier_rules
 from ptxlint.engine.events import Access, Actor, Family
 from ptxlint.engine.machine import Machine
 from ptxlint.engine.operations import LOCAL_WINDOW, SHARED_WINDOW, value_key
@@ -75,10 +76,14 @@ def memory_access(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bo
             return False
     addresses = [(lane, shared_offset(address)) for lane, address in points]
     if any(peer_of(address) for _, address in addresses):
+        theirs = [a for _, a in addresses if peer_of(a)]
+        machine.cluster_memory.access(fiber, event, mask, theirs, effect.size, effect.rw)
         addresses = [(lane, a) for lane, a in addresses if not peer_of(a)]
         if not addresses:
             _unknown_result(machine, fiber, event, mask, value)
             return False
+    elif effect.space is fx.Space.CLUSTER and effect.rw is not fx.Rw.READ:
+        machine.cluster_memory.access(fiber, event, mask, [a for _, a in addresses], effect.size, effect.rw)
     if effect.matrix:
         limit = 8 * effect.matrix
         addresses = [(lane, a) for lane, a in addresses if lane < limit] or addresses
@@ -112,7 +117,16 @@ def _touch(
     access.size = size
     if len(unique) > 1 and len(unique) * size < 0.8 * (high - low):
         access.points = tuple(unique)
+    if low < machine.live_high and machine.live_low < high:
+        points = tuple(unique) if len(unique) > 1 else None
+        mbarrier_rules.touched(machine, fiber, event, mask, low, high, write, points, size)
     machine.shadow.access(access, clock.seen, mask == fiber.mask)
+    if machine.barrier_rules.arrived:
+        machine.barrier_rules.read(fiber, access)
+    if machine.cluster_memory.suspects and rw is fx.Rw.READ:
+        machine.cluster_memory.read(access)
+    if write and machine.barrier_rules.reads:
+        machine.barrier_rules.write(fiber, access)
 
 
 def _dsts(event: Event) -> tuple[int | None, ...]:

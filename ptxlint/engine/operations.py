@@ -295,6 +295,9 @@ class Operation:
                 return 0 if values[1] == 0 else values[0]
             if op == "div" and values[1] == 1:
                 return values[0]
+        if op == "mapa" and values[0].__class__ is int and isinstance(values[1], Linear):
+            # A rank that is not known is taken for a peer's.
+            return values[0] & ~0xFF000000 | 1 << 24  # type: ignore[operator]
         if op in ("or", "xor") and values[0].__class__ is int and values[0] == 0:
             return values[1]
         return None

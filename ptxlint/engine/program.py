@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from ptxlint.flow.cfg import Cfg, Transfer, build_cfg
+from ptxlint.engine.tensor_uses import loads_used
 from ptxlint.flow.dominators import (
     Loop,
     immediate_dominators,
@@ -102,6 +103,13 @@ class Event:
 
     def __repr__(self) -> str:
         return f"<event {self.instruction!r}>"
+
+
+@dataclass(frozen=True, slots=True)
+class LoadsUsed(fx.Effect):
+    """No instruction: from here on the ``tcgen05.ld`` at *sites* are complete, their results being used."""
+
+    sites: tuple[int, ...]
 
 
 class Alu:
@@ -222,6 +230,7 @@ class Lowering:
         self.constants: dict[int, Operand] = {}
         self._constant_slots: dict[object, int] = {}
         self.tracks_values = False
+        self.used_loads: dict[int, list[int]] = {}
         self.instructions = function.instructions
 
     def run(self) -> Code:
@@ -240,6 +249,7 @@ class Lowering:
         blocks = [CodeBlock(block.index) for block in cfg.blocks]
         events: list[Event] = []
         unknown: list[tuple[Instruction, str]] = []
+        self.used_loads = loads_used(self.instructions, self.effects, cfg)
         for block in cfg.blocks:
             if block.index not in reachable or block.index in dead:
                 continue
@@ -585,6 +595,9 @@ class Lowering:
             for effect in self.effects[at]:
                 if isinstance(effect, fx.Unknown):
                     unknown.append((instruction, effect.what))
+            if at in self.used_loads:
+                loads = LoadsUsed(tuple(self.used_loads[at]))
+                out.items.append(Event(instruction, loads, None, SimpleNamespace()))
             if at not in kept:
                 continue
             for effect in self.effects[at]:
@@ -810,7 +823,9 @@ def item_slots(item: Alu | Event) -> tuple[list[int], list[int]]:
         if isinstance(value, int):
             target.append(value)
         elif isinstance(value, tuple):
-            if name.endswith(("address", "destination", "source", "mbarrier", "tensor_map")):
+            if name.endswith(("address", "destination", "source", "mbarrier", "tensor_map", "tensor")) or (
+                name in ("d", "a", "b")
+            ):
                 target.append(value[0])
             else:
                 target.extend(v for v in value if isinstance(v, int))

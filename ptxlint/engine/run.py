@@ -23,6 +23,7 @@ MAX_STEPS = 120_000
 MAX_FLIPS = 4
 MAX_SKIPS = 3
 DENIED = "denied waits"
+TENSOR_MAP_BYTES = 128
 
 ASYNC_EFFECTS = (
     fx.BulkCopy,
@@ -43,6 +44,16 @@ MBARRIER_EFFECTS = (
     fx.CpAsyncArrive,
     fx.TensorCommit,
 )
+TENSOR_EFFECTS = (fx.TensorAlloc, fx.TensorLoad, fx.TensorStore)
+
+BARRIER_EFFECTS = (fx.ClusterArrive, fx.ClusterWait, fx.WgmmaCommit, fx.WgmmaWait, fx.TensormapReplace)
+
+
+def _concerns_others(effect: fx.Effect) -> bool:
+    """Whether *effect* reaches a peer's memory, or is an arrive with no wait."""
+    if isinstance(effect, fx.MemoryAccess):
+        return effect.space is fx.Space.CLUSTER
+    return isinstance(effect, fx.CtaBarrier) and effect.arrive_only
 
 
 @dataclass(slots=True)
@@ -81,9 +92,12 @@ class Analysis:
 
     @property
     def is_idle(self) -> bool:
-        """Whether the kernel has no asynchronous operation and no mbarrier at all."""
-        wanted = ASYNC_EFFECTS + MBARRIER_EFFECTS
-        return not any(isinstance(event.effect, wanted) for _, event in self.events())
+        """Whether the kernel has no asynchronous operation, no mbarrier and no peer."""
+        wanted = ASYNC_EFFECTS + MBARRIER_EFFECTS + TENSOR_EFFECTS
+        return not any(
+            isinstance(event.effect, wanted + BARRIER_EFFECTS) or _concerns_others(event.effect)
+            for _, event in self.events()
+        )
 
 
 def decode(function: Function) -> list[tuple[fx.Effect, ...]]:
@@ -142,8 +156,9 @@ def assumed_block(function: Function, effects: list[tuple[fx.Effect, ...]]) -> t
     return (threads + 31) // 32 * 32, 1, 1
 
 
-def watches_global(decoded: Iterable[list[tuple[fx.Effect, ...]]]) -> bool:
+def watches_global(function: Function, decoded: Iterable[list[tuple[fx.Effect, ...]]]) -> bool:
     """Return whether generic accesses of global memory matter to a bulk copy, or to a tensor map in memory."""
+    given = any((p.size or 0) >= TENSOR_MAP_BYTES for p in function.parameters)
     copies = accesses = False
     for effects in decoded:
         for instruction_effects in effects:
@@ -155,7 +170,9 @@ def watches_global(decoded: Iterable[list[tuple[fx.Effect, ...]]]) -> bool:
                 if isinstance(effect, fx.BulkCopy):
                     copies = copies or (
                         effect.source_space is fx.Space.GLOBAL and effect.source is not None
-                    ) or (effect.destination_space is fx.Space.GLOBAL and effect.destination is not None)
+                        or effect.destination_space is fx.Space.GLOBAL and effect.destination is not None
+                        or effect.tensor_map is not None and not given
+                    )
                 elif isinstance(effect, fx.MemoryAccess):
                     accesses = accesses or effect.space in (fx.Space.GLOBAL, fx.Space.GENERIC)
     return copies and accesses
@@ -189,7 +206,7 @@ def prepare(
     names = set(others)
     effects = decode(function)
     decoded = {name: decode(other) for name, other in others.items()}
-    watched = watches_global((effects, *decoded.values()))
+    watched = watches_global(function, (effects, *decoded.values()))
     kernel = Lowering(function, effects, names.__contains__, watched).run()
     functions = {
         name: Lowering(other, decoded[name], names.__contains__, watched).run()

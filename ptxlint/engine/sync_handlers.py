@@ -1,5 +1,6 @@
 """How the machine performs barriers, mbarriers, fences and warp collectives."""
 
+from ptxlint.engine import mbarrier_rules, relaxed
 from ptxlint.engine.barriers import CtaBarrierState, Mbarrier
 from ptxlint.engine.machine import Machine
 from ptxlint.engine.memory_handlers import concrete, lanes_in, peer_of, shared_offset
@@ -49,10 +50,8 @@ def mbarrier_init(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bo
     for address, lanes in found:
         count = scalar(machine, fiber, event.b.count, lanes)
         barrier = machine.mbarrier(address)
-        barrier.start(count if isinstance(count, int) else None)
-        barrier.init_event = event
-        barrier.init_component = fiber.component
-        barrier.init_time = fiber.time
+        known = count if isinstance(count, int) else None
+        mbarrier_rules.initialised(machine, fiber, event, barrier, lanes, known)
         machine.log(fiber, event, mask, number=address)
     return False
 
@@ -60,8 +59,9 @@ def mbarrier_init(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bo
 def mbarrier_invalidate(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
     """``mbarrier.inval``."""
     found = targets(machine, fiber, event, mask, event.b.address)
-    for address, _ in found or ():
-        machine.mbarrier(address).initialised = False
+    for address, lanes in found or ():
+        barrier = machine.mbarrier(address)
+        mbarrier_rules.invalidated(machine, fiber, event, barrier, lanes)
     return False
 
 
@@ -96,20 +96,30 @@ def mbarrier_arrive(machine: Machine, fiber: Fiber, event: Event, mask: int) -> 
         arrivals = (count if isinstance(count, int) else 1) * popcount(lanes)
         remote = peer_of(address) != 0
         barrier = machine.mbarrier(address & 0xFFFFFF)
+        mbarrier_rules.used(machine, fiber, event, barrier, lanes, remote)
         renew(machine, barrier)
+        if not remote:
+            mbarrier_rules.arriving(machine, fiber, event, barrier, lanes, arrivals)
+            barrier.last_arrival = event
         if event.b.dst is not None:
             machine.write(fiber, event.b.dst, barrier.phase, lanes)
         if event.b.expect is not None and not remote:
+            barrier.expects[event.instruction.index] = event
             _expect(machine, fiber, barrier, event.b.expect, lanes)
         machine.log(fiber, event, lanes, number=barrier.address)
         if remote:
             # A symmetric peer does the same to us; it knows nothing of this CTA's accesses.
+            machine.cluster_memory.arrive(fiber, event, lanes, address, barrier.phase)
             barrier.peer = True
             barrier.pending -= arrivals
             barrier.arrivals += arrivals
             settle_phase(machine, barrier)
             continue
-        barrier.gathered.join(machine.publish(fiber, lanes))
+        if effect.order is fx.Order.RELAXED:
+            barrier.gathered.join(relaxed.released(machine, fiber))
+        else:
+            machine.cluster_memory.release(fiber, effect.scope)
+            barrier.gathered.join(machine.publish(fiber, lanes))
         barrier.pending -= arrivals
         barrier.arrivals += arrivals
         if effect.drop:
@@ -132,8 +142,11 @@ def mbarrier_expect(machine: Machine, fiber: Fiber, event: Event, mask: int) -> 
     found = targets(machine, fiber, event, mask, event.b.address)
     for address, lanes in found or ():
         if not peer_of(address):
-            renew(machine, machine.mbarrier(address))
-            _expect(machine, fiber, machine.mbarrier(address), event.b.bytes, lanes)
+            barrier = machine.mbarrier(address)
+            mbarrier_rules.used(machine, fiber, event, barrier, lanes)
+            renew(machine, barrier)
+            mbarrier_rules.expecting(machine, fiber, event, barrier, lanes)
+            _expect(machine, fiber, barrier, event.b.bytes, lanes)
     return False
 
 
@@ -142,6 +155,7 @@ def mbarrier_complete(machine: Machine, fiber: Fiber, event: Event, mask: int) -
     found = targets(machine, fiber, event, mask, event.b.address)
     for address, lanes in found or ():
         barrier = machine.mbarrier(address & 0xFFFFFF)
+        mbarrier_rules.used(machine, fiber, event, barrier, lanes, peer_of(address) != 0)
         amount = scalar(machine, fiber, event.b.bytes, lanes)
         if isinstance(amount, int):
             barrier.copied += amount * popcount(lanes)
@@ -153,12 +167,14 @@ def mbarrier_complete(machine: Machine, fiber: Fiber, event: Event, mask: int) -
 
 def mbarrier_wait(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
     """``mbarrier.try_wait`` / ``test_wait``: blocks the fiber until the phase is over."""
+    effect: fx.MbarrierWait = event.effect  # type: ignore[assignment]
     found = targets(machine, fiber, event, mask, event.b.address)
     if found is None:
         machine.write(fiber, event.b.dst, 1, mask)
         return False
     for address, lanes in found:
         barrier = machine.mbarrier(address & 0xFFFFFF)
+        mbarrier_rules.used(machine, fiber, event, barrier, lanes)
         if event.b.parity is not None:
             parity = scalar(machine, fiber, event.b.parity, lanes)
         elif event.b.state is not None:
@@ -186,8 +202,17 @@ def mbarrier_wait(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bo
             return True
         if (barrier.phase & 1) == parity:
             machine.complete(barrier)
+        warp = fiber.warp.index
+        machine.waits[warp] = machine.waits.get(warp, 0) + 1
+        machine.mbarrier_waits[warp] = machine.mbarrier_waits.get(warp, 0) + 1
+        machine.synchronised(fiber)
+        if barrier.peer or not barrier.known:
+            machine.cluster_memory.hear()
         known = fiber.clock.seen.get(barrier.component, -1)
-        fiber.clock.join(barrier.released)
+        if effect.order is fx.Order.RELAXED:
+            relaxed.observe(machine, fiber, barrier.released)
+        else:
+            fiber.clock.join(barrier.released)
         fresh = fiber.clock.seen.get(barrier.component, -1) > known
         if fresh:
             barrier.observers[fiber.component] = (barrier.phase - 1, fiber.time)
@@ -215,12 +240,16 @@ def cta_barrier(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool
         machine.write(
             fiber, event.b.dst, machine.oracle.fresh(("bar.red", event.instruction.index), fiber, 0, 1), mask
         )
+    machine.waits[fiber.warp.index] = machine.waits.get(fiber.warp.index, 0) + 1
+    relaxed.acquire(machine, fiber)
     state.count = count
     state.arrived[fiber.warp.index] = state.arrived.get(fiber.warp.index, 0) | mask
     state.clock.join(machine.publish(fiber, mask))
     if effect.arrive_only:
+        machine.barrier_rules.arrive_only(fiber, event, mask)
         machine.settle_cta_barrier(key, state, False)
         return False
+    machine.synchronised(fiber)
     state.waiting.append(fiber)
     fiber.blocked = ("barrier", key)
     machine.blocked.append(fiber)
@@ -238,6 +267,7 @@ def cluster_arrive(machine: Machine, fiber: Fiber, event: Event, mask: int) -> b
     """``barrier.cluster.arrive``."""
     state = machine.cluster
     machine.log(fiber, event, mask)
+    machine.cluster_memory.barrier_arrive(fiber, event, mask)
     state.arrived[fiber.warp.index] = state.arrived.get(fiber.warp.index, 0) | mask
     state.clock.join(machine.publish(fiber, mask))
     fiber.warp.executions[("cluster", mask)] = state.phase + 1
@@ -255,6 +285,8 @@ def cluster_wait(machine: Machine, fiber: Fiber, event: Event, mask: int) -> boo
         return True
     machine.log(fiber, event, mask)
     fiber.clock.join(state.released)
+    machine.synchronised(fiber)
+    machine.cluster_memory.barrier_wait(fiber, event, mask)
     return False
 
 
@@ -271,7 +303,11 @@ def proxy_fence(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool
     machine.log(fiber, event, mask)
     if effect.kind == "async":
         shared = bool(effect.spaces & {"shared", "cluster"})
+        if "global" not in effect.spaces:
+            machine.barrier_rules.fence(fiber, event)
         machine.fence(fiber, shared, "global" in effect.spaces)
+    elif effect.kind == "tensormap":
+        machine.tensor_maps.fence(fiber, event, mask)
     return False
 
 
@@ -279,6 +315,12 @@ def thread_fence(machine: Machine, fiber: Fiber, event: Event, mask: int) -> boo
     """``fence.acq_rel`` and its relatives, ``membar``."""
     machine.log(fiber, event, mask)
     machine.global_memory.fence(fiber, event)
+    effect: fx.ThreadFence = event.effect  # type: ignore[assignment]
+    if effect.order is not fx.Order.RELEASE:
+        relaxed.acquire(machine, fiber)
+    if effect.order is not fx.Order.ACQUIRE and machine.has_relaxed:
+        relaxed.release(machine, fiber, mask)
+    machine.cluster_memory.fence(fiber, event)
     return False
 
 

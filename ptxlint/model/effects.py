@@ -4,7 +4,7 @@
 stay syntactic (names, immediates, addresses); the engine binds them to values. Sizes are bytes.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from ptxlint.ptx.syntax import Address, Operand
@@ -439,6 +439,7 @@ class TensorMma(Effect):
     cta_group: int
     scales: tuple[Operand, ...] = ()
     kind: str = ""
+    idesc: Operand | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -202,7 +202,8 @@ def _multiply(opcode: str, modifiers: list[str]) -> Handler:
         a = operands[1]
         # The scales are the last addresses; a sparse or compressed operand has one before them.
         scales = tuple(x for x in operands[3:] if isinstance(x, Address))[-2:] if scaled else ()
-        return (TensorMma(operands[0], a, operands[2], isinstance(a, Address), group, scales, kind),)
+        idesc = next((x for x in operands[3:] if not isinstance(x, Address)), None)
+        return (TensorMma(operands[0], a, operands[2], isinstance(a, Address), group, scales, kind, idesc),)
 
     return Handler(decode, 0)
 

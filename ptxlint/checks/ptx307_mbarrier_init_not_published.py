@@ -1,0 +1,66 @@
+"""PTX307: an mbarrier is used by a thread that its initialisation does not happen before."""
+
+from collections.abc import Iterator
+
+from ptxlint.checks.base import Check, Context, Draft
+from ptxlint.checks.mbarriers import barrier_name, draft, opcode, problems
+from ptxlint.engine.events import Problem
+from ptxlint.report.finding import Fix, Severity
+
+CTA = Fix(
+    "put a CTA barrier between the initialisation and the first use",
+    "bar.sync 0;",
+    "__syncthreads();",
+)
+WARP = Fix(
+    "join the warp between the initialisation and the first use by another lane",
+    "bar.warp.sync 0xffffffff;",
+    "__syncwarp();",
+)
+CLUSTER = Fix(
+    "fence the initialisation and put a cluster barrier between it and the first use by a peer",
+    "fence.mbarrier_init.release.cluster;\nbarrier.cluster.arrive.relaxed.aligned;\n"
+    "barrier.cluster.wait.acquire.aligned;",
+    "cutlass::arch::fence_barrier_init();\ncluster_arrive_relaxed();\ncluster_wait();",
+)
+
+
+class MbarrierInitNotPublished(Check):
+    """Any operation on an object whose init does not happen before it is undefined."""
+
+    code = "PTX307"
+    name = "mbarrier-init-not-published"
+    severity = Severity.ERROR
+
+    def run(self, context: Context) -> Iterator[Draft]:
+        """Report the first use that is not covered: one missing barrier, one finding."""
+        found: dict[object, list[Problem]] = {}
+        for problem in problems(context, "mbarrier-init"):
+            found.setdefault(problem.facts.get("cause"), []).append(problem)
+        for uses in found.values():
+            uses.sort(key=lambda p: (p.forced, p.event.instruction.index))
+            yield self._draft(context, uses[0])
+
+    def _draft(self, context: Context, problem: Problem) -> Draft:
+        cause = problem.facts.get("cause")
+        if cause == "cluster":
+            message = (
+                f"{opcode(problem.event)} uses a peer's mbarrier, but no cluster barrier after its "
+                "initialisation tells that the peer has initialised it"
+            )
+            return draft(self, context, problem, message, CLUSTER, ("initialises it", "uses the peer's"))
+        where = barrier_name(context, problem.facts["address"])
+        by = problem.facts["other_actor"]
+        if cause == "no-warp-sync":
+            message = (
+                f"{opcode(problem.event)} of {problem.actor} uses {where}, which {by} initialises, with no "
+                "bar.warp.sync in between"
+            )
+            fix = WARP
+        else:
+            message = (
+                f"{opcode(problem.event)} of {problem.actor} uses {where}, but nothing orders its initialisation "
+                f"by {by} before that"
+            )
+            fix = CTA
+        return draft(self, context, problem, message, fix, ("initialises it", "uses it"))

@@ -1,0 +1,74 @@
+"""PTX312: the arrivals of a phase are not as many as the mbarrier was initialised for."""
+
+from collections.abc import Iterator
+
+from ptxlint.checks.base import Check, Context, Draft
+from ptxlint.checks.mbarriers import barrier_name, blurred, by_barrier, draft, opcode, problems, unreached
+from ptxlint.engine.events import Conflict, Problem
+from ptxlint.report.finding import Confidence, Fix, Severity
+
+
+def count_problems(context: Context, copies: bool) -> list[Problem]:
+    """Return the count problems; *copies*: of barriers that cp.async arrivals count for, or of others."""
+    if blurred(context):
+        return []
+    found = []
+    for problem in problems(context, "mbarrier-count"):
+        if (problem.facts.get("copy_arrival") is not None) != copies:
+            continue
+        if problem.facts.get("cause") == "too-few" and unreached(context):
+            continue
+        if problem.facts.get("cause") == "phase-not-observed" and context.analysis.conflicts:
+            continue  # a wrong parity, which the accesses show better
+        found.append(problem)
+    return list(by_barrier(found))
+
+
+class ArrivalCountMismatch(Check):
+    """A phase ends before all have arrived, or counts what belongs to the next, or never ends."""
+
+    code = "PTX312"
+    name = "arrival-count-mismatch"
+    severity = Severity.ERROR
+
+    def explains(self, conflict: Conflict, context: Context) -> bool:
+        """Return whether *conflict* follows from phases that end too early."""
+        wrong = {p.facts["address"] for p in count_problems(context, False)}
+        if not wrong:
+            return False
+        if conflict.facts.get("barrier") in wrong:
+            return True
+        return any(e.event.kind == "MbarrierWait" and e.number in wrong for e in conflict.log)
+
+    def run(self, context: Context) -> Iterator[Draft]:
+        """Report one finding for each barrier whose count is wrong."""
+        for problem in count_problems(context, False):
+            yield self._draft(context, problem)
+
+    def _draft(self, context: Context, problem: Problem) -> Draft:
+        where = barrier_name(context, problem.facts["address"])
+        expected, arrivals = problem.facts["expected"], problem.facts["arrivals"]
+        cause = problem.facts.get("cause")
+        fix = Fix(
+            "let the count of mbarrier.init be the arrivals of one phase",
+            "mbarrier.init.shared::cta.b64 [mbar], arrivals_per_phase;",
+            "cuda::ptx::mbarrier_init(&bar, arrivals_per_phase);",
+        )
+        sure = Confidence.LOW if problem.forced else None
+        if cause == "too-few":
+            message = (
+                f"a phase of {where} gets {arrivals} of the {expected} arrivals it was initialised for, and no thread "
+                "is left to make the rest: the wait never ends"
+            )
+            notes = ("the last to arrive", "waits for ever")
+            sure = sure or Confidence.MEDIUM
+        elif cause == "too-many":
+            message = f"{where} was initialised for {expected} arrivals a phase, and {opcode(problem.event)} makes {arrivals}"
+            notes = ("arrives, or initialises the count", "arrives too often")
+        else:
+            message = (
+                f"{opcode(problem.event)} of {problem.actor} arrives on {where} for the next phase, although it does not "
+                f"know that the phase before is over: more than {expected} arrivals are made for one phase"
+            )
+            notes = ("arrives for the phase before", "arrives again")
+        return draft(self, context, problem, message, fix, notes, sure=sure)

@@ -1,0 +1,65 @@
+"""PTX402: arrivals by cp.async.mbarrier.arrive and the count of the mbarrier do not fit."""
+
+from collections.abc import Iterator
+
+from ptxlint.checks.base import Check, Context, Draft
+from ptxlint.checks.mbarriers import barrier_name, draft
+from ptxlint.checks.ptx312_arrival_count_mismatch import count_problems
+from ptxlint.engine.events import Conflict, Family, Problem
+from ptxlint.engine.program import Event
+from ptxlint.model import effects as fx
+from ptxlint.report.finding import Fix, Severity
+
+
+class CpAsyncMbarrierCount(Check):
+    """With .noinc each thread's arrival must be in the count; without, none may be."""
+
+    code = "PTX402"
+    name = "cp-async-mbarrier-count"
+    severity = Severity.WARNING
+
+    def explains(self, conflict: Conflict, context: Context) -> bool:
+        """Return whether *conflict* follows from phases that end too early."""
+        wrong = {p.facts["address"] for p in count_problems(context, True)}
+        if not wrong:
+            return False
+        waited = any(e.event.kind == "MbarrierWait" and e.number in wrong for e in conflict.log)
+        return conflict.facts.get("barrier") in wrong or waited or conflict.first.family is Family.CP_ASYNC
+
+    def run(self, context: Context) -> Iterator[Draft]:
+        """Report barriers whose count leaves copies out or counts them twice."""
+        for problem in count_problems(context, True):
+            yield self._draft(context, problem)
+
+    def _draft(self, context: Context, problem: Problem) -> Draft:
+        arrival = problem.facts["copy_arrival"]
+        assert isinstance(arrival, Event) and isinstance(arrival.effect, fx.CpAsyncArrive)
+        where = barrier_name(context, problem.facts["address"])
+        expected, arrivals = problem.facts["expected"], problem.facts["arrivals"]
+        if problem.facts.get("cause") == "too-few":
+            cause = "counted-without-noinc"
+            message = (
+                f"{where} was initialised for {expected} arrivals, but only {arrivals} are made: "
+                "cp.async.mbarrier.arrive without .noinc adds the arrival that it makes"
+            )
+            fix = Fix(
+                "use .noinc when the copying threads are in the count",
+                "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [mbar];",
+                "__pipeline_arrive_on(pipe, &bar);  // or count the copying threads and use .noinc",
+            )
+        else:
+            cause = "noinc-not-counted"
+            message = (
+                f"{where} was initialised for {expected} arrivals a phase, which does not allow for those of "
+                f"cp.async.mbarrier.arrive.noinc: {arrivals} are made"
+            )
+            fix = Fix(
+                "count the copying threads in mbarrier.init, or leave .noinc away",
+                "mbarrier.init.shared::cta.b64 [mbar], copying_threads_and_others;",
+                "mbarrier_init(&bar, copying_threads + others);",
+            )
+        found = Problem(
+            problem.kind, arrival, problem.actor, problem.facts["init"], "", problem.forced,  # type: ignore[arg-type]
+            {**problem.facts, "cause": cause},
+        )
+        return draft(self, context, found, message, fix, ("initialises the count", "arrives when its copies are done"))

@@ -1,0 +1,37 @@
+"""PTX603: a peer's shared memory is used before the peer is known to run."""
+
+from collections.abc import Iterator
+
+from ptxlint.checks.base import Check, Context, Draft
+from ptxlint.checks.hazards import hazards, opcode, report
+from ptxlint.report.finding import Confidence, Fix, Severity
+
+FIX = Fix(
+    "pass a cluster barrier before the first operation on a peer",
+    "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;",
+    "cuda::ptx::barrier_cluster_arrive();\ncuda::ptx::barrier_cluster_wait();",
+)
+
+
+class ClusterAccessBeforeStart(Check):
+    """The CTAs of a cluster start together, but a peer may not have begun, nor set its mbarriers up (2.2.2)."""
+
+    code = "PTX603"
+    name = "cluster-access-before-start"
+    severity = Severity.ERROR
+
+    def run(self, context: Context) -> Iterator[Draft]:
+        """Report operations on a peer before any cluster barrier."""
+        for hazard in hazards(context, "peer not started"):
+            second = opcode(hazard.second.event)
+            yield report(
+                self,
+                hazard,
+                context,
+                cause=hazard.cause or None,
+                message=f"{second} reaches a peer's shared memory before any cluster barrier: the peer may not have started, nor "
+                "have initialised its mbarriers",
+                fix=FIX,
+                notes=(f"{second} reaches a peer's shared memory", ""),
+                best=Confidence.MEDIUM,
+            )

@@ -1,0 +1,106 @@
+"""What the checks of tensor memory share: whose rule a hazard is, and how it is told."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ptxlint.checks.base import Check, Context, Draft
+from ptxlint.checks.hazards import between, hazards, opcode, report
+from ptxlint.engine.events import Hazard, LogEntry
+from ptxlint.engine.program import Event
+from ptxlint.engine.tensor_memory import Allocation, TensorAccess, TensorGap, Unit
+from ptxlint.engine.tensor_rules import KIND
+from ptxlint.report.finding import Confidence, Fix
+
+WAIT_FOR_COMMIT = Fix(
+    "commit the operations to an mbarrier, and wait for its phase before the tensor memory is used",
+    "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [done];\n"
+    "waitLoop: mbarrier.try_wait.parity.shared::cta.b64 p, [done], parity;\n@!p bra waitLoop;\n"
+    "tcgen05.fence::after_thread_sync;",
+    "cutlass::arch::umma_arrive(&done);  // tcgen05.commit; the reader: ClusterBarrier::wait(&done, parity)",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TensorHazard:
+    """A hazard with its two accesses, or with what takes the place of one."""
+
+    hazard: Hazard
+    gap: TensorGap
+    first: TensorAccess | Allocation | None
+    second: TensorAccess | Allocation
+
+    @property
+    def units(self) -> tuple[Unit | None, Unit | None]:
+        """The kinds of the two accesses."""
+        return getattr(self.first, "unit", None), getattr(self.second, "unit", None)
+
+
+def tensor_hazards(context: Context, *gaps: TensorGap) -> Iterator[TensorHazard]:
+    """Yield the hazards of tensor memory with one of *gaps*."""
+    for hazard in hazards(context, *(KIND + gap.value for gap in gaps)):
+        first, second = hazard.facts["first"], hazard.facts["second"]
+        assert first is None or isinstance(first, (TensorAccess, Allocation))
+        assert isinstance(second, (TensorAccess, Allocation))
+        yield TensorHazard(hazard, TensorGap(hazard.cause), first, second)
+
+
+def columns(found: TensorAccess | Allocation) -> str:
+    """Return the columns in words."""
+    if isinstance(found, TensorAccess):
+        return found.columns
+    return f"tensor memory columns {found.low}-{found.high - 1}"
+
+
+def name(found: TensorAccess | Allocation) -> str:
+    """Return the opcode, shortened."""
+    return opcode(found.event)
+
+
+def place_key(context: Context, event: Event) -> object:
+    """Return what is the same for the copies of one statement, and for a run of loads in one block."""
+    chain = context.module.source_chain(event.instruction)
+    if chain:
+        return chain
+    for code in context.analysis.codes:
+        at = event.instruction.index
+        instructions = code.function.instructions
+        if at < len(instructions) and instructions[at] is event.instruction:
+            for block in code.cfg.blocks:
+                if block.start <= at < block.end:
+                    return code.function.name, block.index
+    return event.instruction.index
+
+
+def tell(
+    check: Check,
+    found: TensorHazard,
+    context: Context,
+    cause: str,
+    message: str,
+    fix: Fix,
+    notes: tuple[str, str],
+    near: tuple[LogEntry, str] | None = None,
+    by_first: bool = False,
+    best: Confidence = Confidence.HIGH,
+) -> Draft:
+    """Return the draft of *found*; copies fold by the place of the second access, or of the first."""
+    draft = report(
+        check,
+        found.hazard,
+        context,
+        cause=cause,
+        message=message,
+        fix=fix,
+        notes=notes,
+        near=near,
+        best=best,
+    )
+    anchor = found.hazard.first if by_first else found.hazard.second
+    draft.fold = (check.code, cause, place_key(context, anchor.event))
+    return draft
+
+
+def last_by(hazard: Hazard, warp: int, *kinds: str) -> LogEntry | None:
+    """Return the last event of *kinds* by *warp* between the two points."""
+    entries = [e for e in between(hazard, *kinds) if e.actor.warp == warp]
+    return entries[-1] if entries else None

@@ -1,0 +1,365 @@
+"""What may be wrong about an mbarrier by itself: its start and end of life, its counts, its bytes.
+
+The rules of PTX ISA 9.7.13.15: an object is initialised once before any other operation, and that
+initialisation must happen before the operation; its bytes are not data while it lives; a phase gets the
+arrivals it was initialised for, and completes when as many bytes were copied as were expected; nobody
+arrives for a phase before somebody has seen the end of the phase before it.
+
+What depends on the whole run (a peer of the cluster may add arrivals or bytes) is kept with the barrier
+and told at the end.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxlint.engine.barriers import Mbarrier
+from ptxlint.engine.events import Actor, Problem
+from ptxlint.engine.program import Event
+from ptxlint.engine.warp import Fiber
+from ptxlint.model.effects import Space
+
+if TYPE_CHECKING:
+    from ptxlint.engine.machine import Machine
+
+OBJECT_BYTES = 8
+
+
+def actor_of(fiber: Fiber, lanes: int) -> Actor:
+    """Return lanes *lanes* of the fiber's warp as an actor."""
+    return fiber.actor if lanes == fiber.mask else Actor(fiber.warp.index, lanes)
+
+
+def _problem(
+    machine: Machine, kind: str, event: Event, actor: Actor, other: Event | None, **facts: object
+) -> Problem:
+    return Problem(kind, event, actor, other, "", machine.tainted, dict(facts))
+
+
+def _add(machine: Machine, problem: Problem) -> None:
+    other = problem.other.instruction.index if problem.other else -1
+    key = (problem.kind, problem.event.instruction.index, other, problem.facts.get("cause"))
+    machine.outcome.problems.setdefault(key, problem)
+
+
+# -- life ---------------------------------------------------------------------------------------------
+
+
+def used(
+    machine: Machine, fiber: Fiber, event: Event, barrier: Mbarrier, lanes: int, remote: bool = False
+) -> None:
+    """Check that the init of *barrier* happens before this use, and that it still lives."""
+    init = barrier.init_event
+    if remote:
+        phase = machine.cluster.phase
+        told = machine.mbarrier_waits.get(fiber.warp.index, 0) != barrier.init_waits.get(fiber.warp.index, 0)
+        if init is not None and phase and phase == barrier.init_cluster and not machine.tainted and not told:
+            _add(
+                machine,
+                _problem(machine, "mbarrier-init", event, actor_of(fiber, lanes), init, cause="cluster"),
+            )
+        return
+    if init is None:
+        if len(barrier.early) < 16:
+            barrier.early.append((event, actor_of(fiber, lanes)))
+        return
+    barrier.users[fiber.component] = (fiber.time, event, actor_of(fiber, lanes))
+    if not barrier.initialised:
+        if barrier.end_event is not None:
+            problem = _problem(
+                machine,
+                "mbarrier-life",
+                event,
+                actor_of(fiber, lanes),
+                barrier.end_event,
+                cause="used-after-inval",
+                address=barrier.address,
+                other_actor=barrier.end_actor,
+            )
+            _add(machine, problem)
+        return
+    seen = fiber.clock.seen
+    component, time = barrier.init_component, barrier.init_time
+    if seen.get(component, -1) >= time and (
+        fiber.warp.index != barrier.init_actor.warp
+        or not lanes & ~barrier.init_actor.mask
+        or seen.get(component + 1, -1) >= time
+    ):
+        return
+    cause = "unordered" if seen.get(component, -1) < time else "no-warp-sync"
+    _add(machine, _init_problem(machine, event, actor_of(fiber, lanes), barrier, cause))
+
+
+def _init_problem(machine: Machine, event: Event, actor: Actor, barrier: Mbarrier, cause: str) -> Problem:
+    return _problem(
+        machine,
+        "mbarrier-init",
+        event,
+        actor,
+        barrier.init_event,
+        cause=cause,
+        address=barrier.address,
+        other_actor=barrier.init_actor,
+    )
+
+
+def initialised(machine: Machine, fiber: Fiber, event: Event, barrier: Mbarrier, lanes: int, count: int | None) -> None:
+    """Start the life of *barrier*; report a start over a living object and uses that came before."""
+    before = barrier.init_event
+    if before is not None and barrier.initialised:
+        busy = barrier.phase or barrier.arrivals or barrier.copies or barrier.tx or barrier.users
+        if busy or before.instruction.index != event.instruction.index:
+            problem = _problem(
+                machine,
+                "mbarrier-life",
+                event,
+                actor_of(fiber, lanes),
+                before,
+                cause="reinit",
+                address=barrier.address,
+                other_actor=barrier.init_actor,
+            )
+            _add(machine, problem)
+    early = barrier.early if before is None else []
+    kept = (barrier.arrivals, barrier.gathered, barrier.tx, barrier.copied, barrier.copies, barrier.unknown_bytes)
+    fresh = before is None and not barrier.phase
+    # A moment of its own: what other lanes know of the thread up to now does not tell them of it.
+    machine.new_moment(fiber)
+    barrier.start(count)
+    barrier.init_event = event
+    barrier.init_component = fiber.component
+    barrier.init_time = fiber.time
+    barrier.init_actor = actor_of(fiber, lanes)
+    barrier.init_cluster = machine.cluster.phase
+    barrier.init_waits = dict(machine.mbarrier_waits)
+    barrier.early = []
+    barrier.users = {}
+    barrier.arrivers = {}
+    low = barrier.address
+    machine.live_low = min(machine.live_low, low)
+    machine.live_high = max(machine.live_high, low + OBJECT_BYTES)
+    machine.touched.clear()
+    if early and fresh:
+        # Go on as if the init had come first, so that the run does not hang.
+        barrier.arrivals, barrier.gathered, barrier.tx, barrier.copied, barrier.copies, barrier.unknown_bytes = kept
+        barrier.pending -= barrier.arrivals
+    for user, actor in early:
+        _add(machine, _init_problem(machine, user, actor, barrier, "unordered"))
+
+
+def invalidated(machine: Machine, fiber: Fiber, event: Event, barrier: Mbarrier, lanes: int) -> None:
+    """End the life of *barrier*; report users that are not known to be done."""
+    if barrier.initialised and not machine.tainted:
+        seen = fiber.clock.seen
+        for component, (time, user, actor) in barrier.users.items():
+            if seen.get(component, -1) < time:
+                problem = _problem(
+                    machine,
+                    "mbarrier-life",
+                    event,
+                    actor_of(fiber, lanes),
+                    user,
+                    cause="inval-in-use",
+                    address=barrier.address,
+                    other_actor=actor,
+                )
+                _add(machine, problem)
+                break
+    barrier.initialised = False
+    barrier.end_event = event
+    barrier.end_actor = actor_of(fiber, lanes)
+    machine.touched.clear()
+
+
+def touched(
+    machine: Machine,
+    fiber: Fiber,
+    event: Event,
+    lanes: int,
+    low: int,
+    high: int,
+    write: bool,
+    points: tuple[int, ...] | None = None,
+    size: int = 0,
+) -> None:
+    """Check that bytes [low, high), or *size* bytes at each of *points*, are no living mbarrier."""
+    key = (event.instruction.index, low, high)
+    if key in machine.touched:
+        return
+    machine.touched.add(key)
+    for address, barrier in machine.mbarriers.items():
+        if not barrier.initialised or address >= high or address + OBJECT_BYTES <= low:
+            continue
+        if points is not None and not any(p < address + OBJECT_BYTES and address < p + size for p in points):
+            continue
+        problem = _problem(
+            machine,
+            "mbarrier-life",
+            event,
+            actor_of(fiber, lanes),
+            barrier.init_event,
+            cause="data-over-barrier",
+            address=address,
+            write=write,
+            other_actor=barrier.init_actor,
+        )
+        _add(machine, problem)
+        return
+
+
+# -- counts -------------------------------------------------------------------------------------------
+
+
+def arriving(
+    machine: Machine, fiber: Fiber, event: Event, barrier: Mbarrier, lanes: int, arrivals: int
+) -> None:
+    """Check an arrival, not yet counted: the phase has room for it, and the one before was seen to end."""
+    index = event.instruction.index
+    barrier.sites.setdefault(index, event)
+    if machine.launch.cluster_size > 1 and getattr(event.effect, "space", None) is Space.CLUSTER:
+        barrier.shared = True  # peers arrive here as we arrive there
+    previous = barrier.arrivers.get(fiber.component)
+    waits = machine.waits.get(fiber.warp.index, 0)
+    barrier.arrivers[fiber.component] = (barrier.phase, event, waits)
+    if not barrier.known or not barrier.initialised or machine.tainted or machine.denies:
+        return
+    cause = ""
+    if arrivals > barrier.pending:
+        cause = "too-many"
+    elif barrier.phase and knows(machine, fiber, barrier) < barrier.stamp(barrier.phase - 1):
+        # Whoever waits in between, but not long enough, may wait with a wrong parity.
+        again = previous is not None and previous[2] == waits
+        cause = "arrives-again" if again else "phase-not-observed"
+    if not cause:
+        return
+    other = previous[1] if previous is not None and cause != "too-many" else barrier.last_arrival
+    barrier.suspects.append(
+        _problem(
+            machine,
+            "mbarrier-count",
+            event,
+            actor_of(fiber, lanes),
+            other if other is not None else barrier.init_event,
+            cause=cause,
+            address=barrier.address,
+            expected=barrier.expected,
+            arrivals=barrier.arrivals + arrivals,
+            whole_warp=lanes == fiber.warp.mask,
+            init=barrier.init_event,
+        )
+    )
+
+
+def knows(machine: Machine, fiber: Fiber, barrier: Mbarrier) -> int:
+    """Return up to which phase of *barrier* the fiber has seen the end, by relaxed waits too."""
+    known = fiber.clock.seen.get(barrier.component, -1)
+    level: Fiber | None = fiber
+    while level is not None and machine.deferred:
+        waiting = machine.deferred.get(level.component)
+        if waiting is not None:
+            known = max(known, waiting.seen.get(barrier.component, -1))
+        level = level.parent
+    return known
+
+
+def starved(machine: Machine, barrier: Mbarrier, event: Event, fiber: Fiber, waited: list[Mbarrier]) -> None:
+    """Note, at a standstill, a phase that lacks arrivals which nobody is left to make."""
+    if machine.tainted or machine.denies or machine.launch.cluster_size > 1 or machine.outcome.peers:
+        return
+    if not barrier.known or not barrier.initialised or barrier.pending <= 0:
+        return
+    uncounted = [e for e in barrier.copy_arrivals.values() if not e.effect.no_increment]  # type: ignore[attr-defined]
+    if not barrier.arrivals and not uncounted:
+        return
+    if any(other is not barrier and other.arrivals for other in waited):
+        return
+    if any(state.arrived for state in machine.cta_barriers.values()):
+        return
+    barrier.suspects.append(
+        _problem(
+            machine,
+            "mbarrier-count",
+            event,
+            fiber.actor,
+            barrier.last_arrival or barrier.init_event,
+            cause="too-few",
+            address=barrier.address,
+            expected=barrier.expected,
+            arrivals=barrier.arrivals,
+            init=barrier.init_event,
+        )
+    )
+
+
+# -- bytes --------------------------------------------------------------------------------------------
+
+
+def expecting(machine: Machine, fiber: Fiber, event: Event, barrier: Mbarrier, lanes: int) -> None:
+    """Check an expect-tx that is no arrival: the phase must not have been able to complete already."""
+    barrier.expects[event.instruction.index] = event
+    last = barrier.arrivers.get(fiber.component)
+    if last is None:
+        return
+    phase, arrival, _ = last
+    over = barrier.phase > phase or not barrier.known or barrier.pending <= 0
+    if over and knows(machine, fiber, barrier) < barrier.stamp(phase):
+        barrier.suspects.append(
+            _problem(
+                machine,
+                "mbarrier-late-expect",
+                event,
+                actor_of(fiber, lanes),
+                arrival,
+                cause="after-arrival",
+                address=barrier.address,
+                known=barrier.known,
+            )
+        )
+
+
+def completing(machine: Machine, barrier: Mbarrier) -> None:
+    """Compare the bytes of a phase that ends."""
+    if machine.denies or barrier.unknown_bytes or barrier.copied == barrier.tx:
+        return
+    if not barrier.copies or any(size <= 0 for _, _, _, size in barrier.copies):
+        return
+    event = barrier.copies[-1][0]
+    access = barrier.copies[-1][2]
+    expect = list(barrier.expects.values())
+    barrier.suspects.append(
+        _problem(
+            machine,
+            "mbarrier-bytes",
+            event,
+            access.actor if access is not None else Actor(0, 1),
+            expect[-1] if expect else barrier.init_event,
+            cause="more-copied" if barrier.copied > barrier.tx else "more-expected",
+            address=barrier.address,
+            expected=barrier.tx,
+            copied=barrier.copied,
+            known=barrier.known,
+            expects=tuple(expect),
+            copies=tuple(dict.fromkeys(e.instruction.index for e, _, _, _ in barrier.copies)),
+        )
+    )
+
+
+def finish(machine: Machine) -> None:
+    """Tell what was kept, of barriers that no peer adds to."""
+    outcome = machine.outcome
+    for barrier in machine.mbarriers.values():
+        if barrier.peer or barrier.shared:
+            continue
+        if not machine.tainted and not outcome.budget_stop and barrier.tx and (barrier.pending <= 0 or not barrier.known):
+            completing(machine, barrier)
+        for problem in barrier.suspects:
+            if problem.kind == "mbarrier-count":
+                problem.facts["copy_arrival"] = next(iter(barrier.copy_arrivals.values()), None)
+                if machine.launch.assumed and problem.facts.get("whole_warp") and not _uneven(barrier):
+                    continue
+            _add(machine, problem)
+
+
+def _uneven(barrier: Mbarrier) -> bool:
+    """Whether no number of threads that each arrive once at each site gives the expected count."""
+    return bool(barrier.expected % max(1, len(barrier.sites)))

@@ -1,0 +1,103 @@
+"""What is noted about the tensor cores: hazards of tensor memory, and what is pending when warps end."""
+
+from typing import TYPE_CHECKING
+
+from ptxlint.engine.events import Hazard, Point
+from ptxlint.engine.tensor_memory import Allocation, TensorAccess, TensorGap, Unit
+from ptxlint.engine.warp import Fiber
+
+if TYPE_CHECKING:
+    from ptxlint.engine.machine import Machine
+
+KIND = "tcgen05 "
+WGMMA_RELEASED = "wgmma released"
+MAIN = "many trips"
+# Roles that leave a loop of unknown length at different turns, as other scenarios try, would part here.
+LIFE = (
+    TensorGap.USE_AFTER_DEALLOC,
+    TensorGap.NOT_DEALLOCATED,
+    TensorGap.NOT_PUBLISHED,
+    TensorGap.AFTER_RELINQUISH,
+)
+
+
+def note(
+    machine: "Machine",
+    gap: TensorGap,
+    first: TensorAccess | Allocation | None,
+    second: TensorAccess | Allocation,
+) -> None:
+    """Record a hazard of tensor memory; the first evidence of two instructions is kept.
+
+    After a forced wait too little is known of what has been observed.
+    """
+    if machine.tainted and gap is not TensorGap.UNKNOWN_PRODUCER:
+        return
+    frees = isinstance(second, TensorAccess) and second.unit is Unit.DEALLOC
+    if (gap in LIFE or frees and gap is TensorGap.ORDER) and machine.oracle.scenario.name != MAIN:
+        return
+    start = first or second
+    machine.hazard(
+        Hazard(
+            KIND + gap.value,
+            Point(start.event, start.actor, start.sequence),
+            Point(second.event, second.actor, second.sequence),
+            gap.value,
+            facts={"first": first, "second": second},
+        )
+    )
+
+
+def at_exit(machine: "Machine", fiber: Fiber) -> None:
+    """Report what a warp that exits handed over without ever waiting for it."""
+    warp = fiber.warp.index
+    _wgmma_released(machine, warp)
+    for unit in (Unit.LOAD, Unit.STORE):
+        access = machine.tensor.newest.get((unit, warp))
+        if access is None or access.complete_for(fiber.clock.seen):
+            continue
+        for entry in machine.logs.get(warp, ()):
+            if entry.event.kind == "MbarrierArrive" and entry.sequence > access.sequence:
+                second = TensorAccess(
+                    entry.event,
+                    entry.actor,
+                    access.unit,
+                    access.write,
+                    (access.base, access.low, access.high, access.quarter),
+                    (entry.component, entry.time, entry.sequence),
+                    None,
+                )
+                note(machine, TensorGap.RELEASED, access, second)
+                break
+
+
+def _wgmma_released(machine: "Machine", warp: int) -> None:
+    """Report an arrival after a wgmma that its warp never waits for: its operands are handed back in use."""
+    queue = machine.wgmma.get(warp)
+    if queue is None or machine.tainted:
+        return
+    pending = [access for number, access in queue.operations if number > queue.waited]
+    if not pending:
+        return
+    for entry in machine.logs.get(warp, ()):
+        if entry.event.kind == "MbarrierArrive" and entry.sequence > pending[0].sequence:
+            first = pending[0]
+            machine.hazard(
+                Hazard(
+                    WGMMA_RELEASED,
+                    Point(first.event, first.actor, first.sequence),
+                    Point(entry.event, entry.actor, entry.sequence),
+                    "no-wait",
+                )
+            )
+            return
+
+
+def at_end(machine: "Machine") -> None:
+    """Report what is still allocated when all threads have exited."""
+    memory = machine.tensor
+    if memory.unknown_dealloc or any(warp.alive for warp in machine.warps):
+        return
+    for holder in memory.allocations:
+        if holder.freed is None:
+            note(machine, TensorGap.NOT_DEALLOCATED, None, holder)
