@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from ptxlint.engine.async_handlers import HANDLERS
-from ptxlint.engine.events import Conflict, Hazard, PendingAtExit
+from ptxlint.engine.events import Conflict, Family, Gap, Hazard, PendingAtExit
 from ptxlint.engine.launch import Launch, thread_count
 from ptxlint.engine.machine import Machine, Outcome, Problem
 from ptxlint.engine.oracle import Oracle, Scenario
@@ -371,6 +371,8 @@ def _add(analysis: Analysis, outcome: Outcome) -> None:
     for conflict in outcome.conflicts.values():
         if conflict.forced and not is_main(outcome):
             continue  # the side scenario went wrong, not the kernel
+        if outcome.scenario.skip and not _holds_behind_loops(conflict):
+            continue
         key = _conflict_key(conflict)
         at = known.get(key)
         if at is None:
@@ -379,8 +381,9 @@ def _add(analysis: Analysis, outcome: Outcome) -> None:
         elif analysis.conflicts[at].forced and not conflict.forced:
             analysis.conflicts[at] = conflict
     exits = {(e.access.event.instruction.index, e.committed): i for i, e in enumerate(analysis.exits)}
+    ordinary = outcome.scenario.name != DENIED and not outcome.scenario.skip
     for pending in outcome.exits.values():
-        if pending.forced and not is_main(outcome):
+        if not ordinary or (pending.forced and not is_main(outcome)):
             continue
         key2 = (pending.access.event.instruction.index, pending.committed)
         at = exits.get(key2)
@@ -389,8 +392,9 @@ def _add(analysis: Analysis, outcome: Outcome) -> None:
             analysis.exits.append(pending)
         elif analysis.exits[at].forced and not pending.forced:
             analysis.exits[at] = pending
-    analysis.problems.extend(outcome.problems.values())
-    analysis.hazards.extend(outcome.hazards.values())
+    if ordinary:
+        analysis.problems.extend(p for p in outcome.problems.values() if not p.forced or is_main(outcome))
+        analysis.hazards.extend(h for h in outcome.hazards.values() if not h.forced or is_main(outcome))
     analysis.executed |= outcome.executed
     analysis.resolved |= outcome.resolved
     analysis.unresolved |= outcome.unresolved
@@ -400,6 +404,14 @@ def _add(analysis: Analysis, outcome: Outcome) -> None:
         analysis.forced_notes += outcome.forced_notes
         analysis.budget_stop = analysis.budget_stop or outcome.budget_stop
     analysis.peers += outcome.peers
+
+
+def _holds_behind_loops(conflict: Conflict) -> bool:
+    """Return whether *conflict* does not depend on what skipped loops would have waited for."""
+    if conflict.gap in (Gap.PROXY_FENCE, Gap.WARP_SYNC):
+        return True
+    same_warp = conflict.first.actor.warp == conflict.second.actor.warp
+    return same_warp and conflict.first.family is Family.BULK_STORE
 
 
 def is_main(outcome: Outcome) -> bool:
