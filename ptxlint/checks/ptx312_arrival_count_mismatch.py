@@ -20,9 +20,6 @@ def count_problems(context: Context, copies: bool) -> list[Problem]:
             continue
         if problem.facts.get("cause") == "too-few" and unreached(context):
             continue
-        told = context.analysis.conflicts or context.analysis.hazards
-        if problem.facts.get("cause") == "phase-not-observed" and told:
-            continue  # a wrong parity or a missing wait, which the accesses show better
         found.append(problem)
     return list(by_barrier(found))
 

@@ -227,9 +227,9 @@ def arriving(
     if arrivals > barrier.pending:
         cause = "too-many"
     elif barrier.phase and knows(machine, fiber, barrier) < barrier.stamp(barrier.phase - 1):
-        # Whoever waits in between, but not long enough, may wait with a wrong parity.
-        again = previous is not None and previous[2] == waits
-        cause = "arrives-again" if again else "phase-not-observed"
+        # Whoever waits in between, but not for this, may have been told on a way that is not seen here.
+        if previous is not None and previous[2] == waits:
+            cause = "arrives-again"
     if not cause:
         return
     other = previous[1] if previous is not None and cause != "too-many" else barrier.last_arrival
