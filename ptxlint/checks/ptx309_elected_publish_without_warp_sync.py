@@ -1,8 +1,17 @@
 """PTX309: one lane publishes for its warp with no warp barrier after the other lanes' accesses."""
 
-from ptxlint.checks.base import Check, Context, Verdict
+from collections.abc import Iterator
+
+from ptxlint.checks.base import Check, Context, Draft, Verdict
+from ptxlint.checks.mbarriers import draft, opcode, problems
 from ptxlint.engine.events import Conflict, Gap
 from ptxlint.report.finding import Fix, Severity
+
+FIX = Fix(
+    "join the warp after its accesses, before one lane arrives or issues for it",
+    "bar.warp.sync 0xffffffff;",
+    "__syncwarp();",
+)
 
 
 class ElectedPublishWithoutWarpSync(Check):
@@ -22,9 +31,13 @@ class ElectedPublishWithoutWarpSync(Check):
             f"{context.opcode(first)} of {first.actor} {verb} {context.place(first)}, and one lane hands it over to "
             f"{context.opcode(second)} with no bar.warp.sync in between"
         )
-        fix = Fix(
-            "join the warp after its accesses, before one lane arrives or issues for it",
-            "bar.warp.sync 0xffffffff;",
-            "__syncwarp();",
-        )
-        return Verdict("no-warp-sync", message, fix)
+        return Verdict("no-warp-sync", message, FIX)
+
+    def run(self, context: Context) -> Iterator[Draft]:
+        """Report one lane's arrival on a barrier whose other side the kernel does not show."""
+        for problem in problems(context, "mbarrier-elected"):
+            message = (
+                f"one lane arrives for its warp after {opcode(problem.other)} of the other lanes, with no bar.warp.sync "
+                "in between"
+            ) if problem.other else "one lane arrives for its warp with no bar.warp.sync"
+            yield draft(self, context, problem, message, FIX, ("accesses shared memory", "arrives"))

@@ -1,9 +1,18 @@
 """PTX311: a relaxed mbarrier operation passes data, with no fence that makes it acquire or release."""
 
-from ptxlint.checks.base import Check, Context, Verdict
+from collections.abc import Iterator
+
+from ptxlint.checks.base import Check, Context, Draft, Verdict
+from ptxlint.checks.mbarriers import draft, opcode, problems
 from ptxlint.engine.events import Conflict, Gap, LogEntry
 from ptxlint.model import effects as fx
-from ptxlint.report.finding import Fix, Severity
+from ptxlint.report.finding import Confidence, Fix, Severity
+
+FENCE_AFTER = Fix(
+    "wait with acquire semantics (the default), or fence after the relaxed wait",
+    "fence.acq_rel.cluster;  // after the wait",
+    "cuda::ptx::fence(cuda::ptx::sem_acq_rel, cuda::ptx::scope_cluster);",
+)
 
 
 def is_relaxed(entry: LogEntry) -> bool:
@@ -38,15 +47,18 @@ class RelaxedWaitAsAcquire(Check):
             f"after {context.opcode(first)}: with no fence it passes no data"
         )
         if waits:
-            fix = Fix(
-                "wait with acquire semantics (the default), or fence after the relaxed wait",
-                "fence.acq_rel.cluster;  // after the wait",
-                "cuda::ptx::fence(cuda::ptx::sem_acq_rel, cuda::ptx::scope_cluster);",
-            )
-            return Verdict("relaxed-wait", message, fix, (near, "relaxed: acquires nothing"))
+            return Verdict("relaxed-wait", message, FENCE_AFTER, (near, "relaxed: acquires nothing"))
         fix = Fix(
             "arrive with release semantics (the default), or fence before the relaxed arrival",
             "fence.acq_rel.cluster;  // before the arrival",
             "cuda::ptx::fence(cuda::ptx::sem_acq_rel, cuda::ptx::scope_cluster);",
         )
         return Verdict("relaxed-arrive", message, fix, (near, "relaxed: releases nothing"))
+
+    def run(self, context: Context) -> Iterator[Draft]:
+        """Report reads right after a relaxed wait on a barrier whose other side the kernel does not show."""
+        for problem in problems(context, "relaxed-read"):
+            problem.facts.update(cause="relaxed-wait")
+            message = f"{opcode(problem.event)} follows a relaxed wait with no fence: the wait passes no data"
+            notes = ("relaxed: acquires nothing", "reads shared memory")
+            yield draft(self, context, problem, message, FENCE_AFTER, notes, sure=Confidence.LOW)

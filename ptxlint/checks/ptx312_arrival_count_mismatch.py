@@ -16,10 +16,10 @@ def count_problems(context: Context, copies: bool) -> list[Problem]:
     for problem in problems(context, "mbarrier-count"):
         if (problem.facts.get("copy_arrival") is not None) != copies:
             continue
+        if problem.facts.get("cause") == "all-lanes" and unreached(context):
+            continue
         if problem.facts.get("cause") == "too-few" and unreached(context):
             continue
-        if problem.facts.get("cause") == "phase-not-observed" and context.analysis.conflicts:
-            continue  # a wrong parity, which the accesses show better
         found.append(problem)
     return list(by_barrier(found))
 
@@ -34,6 +34,7 @@ class ArrivalCountMismatch(Check):
     def explains(self, conflict: Conflict, context: Context) -> bool:
         """Return whether *conflict* follows from phases that end too early."""
         wrong = {p.facts["address"] for p in count_problems(context, False)}
+        wrong -= {p.facts["address"] for p in problems(context, "mbarrier-count") if p.facts["cause"] == "all-lanes"}
         if not wrong:
             return False
         if conflict.facts.get("barrier") in wrong:
@@ -62,6 +63,12 @@ class ArrivalCountMismatch(Check):
             )
             notes = ("the last to arrive", "waits for ever")
             sure = sure or Confidence.MEDIUM
+        elif cause == "all-lanes":
+            message = (
+                f"{arrivals} lanes each issue the same {opcode(problem.event)} for {where}: as many copies and bytes as "
+                "lanes, where one is meant"
+            )
+            notes = ("", "every lane issues it")
         elif cause == "too-many":
             message = f"{where} was initialised for {expected} arrivals a phase, and {opcode(problem.event)} makes {arrivals}"
             notes = ("arrives, or initialises the count", "arrives too often")

@@ -136,6 +136,8 @@ def bulk_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
         for at, lanes in found:
             signalled = machine.mbarrier(at & 0xFFFFFF)
             mbarrier_rules.used(machine, fiber, event, signalled, lanes, remote_barrier)
+            if len(found) == 1 and event.b.size is not None:
+                mbarrier_rules.many_lanes(machine, fiber, event, signalled, lanes)
     operands.note(machine, fiber, event, mask, "size", fiber.regs[event.b.size] if size is not None else 0)
     if into:
         operands.note(machine, fiber, event, mask, "destination", machine.address(fiber, event.b.destination))

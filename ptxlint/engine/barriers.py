@@ -51,6 +51,7 @@ class Mbarrier:
         "sites",
         "expects",
         "suspects",
+        "unseen",
         "copy_arrivals",
     )
 
@@ -93,6 +94,7 @@ class Mbarrier:
         self.sites: dict[int, Event] = {}
         self.expects: dict[int, Event] = {}
         self.suspects: list[Problem] = []
+        self.unseen: list[Problem] = []
         self.copy_arrivals: dict[int, Event] = {}
 
     def start(self, count: int | None) -> None:

@@ -141,6 +141,7 @@ class Machine:
         self.deferred: dict[int, Clock] = {}
         self.waits: dict[int, int] = {}
         self.mbarrier_waits: dict[int, int] = {}
+        self.relaxed_open: dict[int, Event] = {}
         self.has_relaxed = any(
             getattr(event.effect, "order", None) is fx.Order.RELAXED
             for code in (kernel, *functions.values())

@@ -227,9 +227,9 @@ def arriving(
     if arrivals > barrier.pending:
         cause = "too-many"
     elif barrier.phase and knows(machine, fiber, barrier) < barrier.stamp(barrier.phase - 1):
-        # Whoever waits in between, but not long enough, may wait with a wrong parity.
-        again = previous is not None and previous[2] == waits
-        cause = "arrives-again" if again else "phase-not-observed"
+        # Whoever waits in between, but not for this, may have been told on a way that is not seen here.
+        if previous is not None and previous[2] == waits:
+            cause = "arrives-again"
     if not cause:
         return
     other = previous[1] if previous is not None and cause != "too-many" else barrier.last_arrival
@@ -248,6 +248,53 @@ def arriving(
             init=barrier.init_event,
         )
     )
+
+
+def unseen(machine: Machine, fiber: Fiber, event: Event, barrier: Mbarrier, lanes: int) -> None:
+    """Note what one lane publishes on a barrier whose other side this kernel may not show.
+
+    Told only when nothing in the kernel initialises the barrier: then its users are elsewhere, and the
+    other lanes' accesses must be joined before one lane speaks for the warp.
+    """
+    if barrier.init_event is not None or lanes == fiber.warp.mask:
+        return
+    seen = fiber.clock.seen
+    for records in machine.shadow.generic.values():
+        for access in records.values():
+            apart = access.actor.warp == fiber.warp.index and access.actor.mask & ~lanes
+            if apart and seen.get(access.component + 1, -1) < access.time:
+                problem = _problem(
+                    machine,
+                    "mbarrier-elected",
+                    event,
+                    actor_of(fiber, lanes),
+                    access.event,
+                    cause="no-warp-sync",
+                    address=barrier.address,
+                    other_actor=access.actor,
+                    known=False,
+                )
+                barrier.unseen.append(problem)
+                return
+
+
+def many_lanes(machine: Machine, fiber: Fiber, event: Event, barrier: Mbarrier, lanes: int) -> None:
+    """Note the same copy issued by several lanes, on a barrier whose count this kernel does not show."""
+    if barrier.init_event is None and lanes & (lanes - 1):
+        barrier.unseen.append(
+            _problem(
+                machine,
+                "mbarrier-count",
+                event,
+                actor_of(fiber, lanes),
+                None,
+                cause="all-lanes",
+                address=barrier.address,
+                expected="?",
+                arrivals=bin(lanes).count("1"),
+                known=False,
+            )
+        )
 
 
 def knows(machine: Machine, fiber: Fiber, barrier: Mbarrier) -> int:
@@ -350,8 +397,12 @@ def finish(machine: Machine) -> None:
     for barrier in machine.mbarriers.values():
         if barrier.peer or barrier.shared:
             continue
-        if not machine.tainted and not outcome.budget_stop and barrier.tx and (barrier.pending <= 0 or not barrier.known):
+        whole = not machine.tainted and not outcome.budget_stop
+        if whole and barrier.tx and (barrier.pending <= 0 or not barrier.known):
             completing(machine, barrier)
+        if barrier.init_event is None:
+            for problem in barrier.unseen:
+                _add(machine, problem)
         for problem in barrier.suspects:
             if problem.kind == "mbarrier-count":
                 problem.facts["copy_arrival"] = next(iter(barrier.copy_arrivals.values()), None)

@@ -117,6 +117,8 @@ def _touch(
     access.size = size
     if len(unique) > 1 and len(unique) * size < 0.8 * (high - low):
         access.points = tuple(unique)
+    if machine.relaxed_open and not write and fiber.component in machine.relaxed_open:
+        machine.problem("relaxed-read", fiber, event, machine.relaxed_open.pop(fiber.component))
     if low < machine.live_high and machine.live_low < high:
         points = tuple(unique) if len(unique) > 1 else None
         mbarrier_rules.touched(machine, fiber, event, mask, low, high, write, points, size)

@@ -23,11 +23,13 @@ def note(machine: Machine, fiber: Fiber, event: Event, mask: int, role: str, val
     if isinstance(value, int):
         values = [value]
     elif isinstance(value, tuple):
-        values = [v for v in (lane_of(value, lane) for lane in range(LANES) if mask >> lane & 1) if isinstance(v, int)]
+        lanes = (lane_of(value, lane) for lane in range(LANES) if mask >> lane & 1)
+        values = [v for v in lanes if isinstance(v, int)]
     else:
         return
     kept = machine.outcome.operands.setdefault((id(event), role), {})
     for number in values:
         remainder = number % RESIDUES
         if remainder not in kept:
-            kept[remainder] = (number, event, fiber.actor if mask == fiber.mask else Actor(fiber.warp.index, mask))
+            actor = fiber.actor if mask == fiber.mask else Actor(fiber.warp.index, mask)
+            kept[remainder] = (number, event, actor)

@@ -27,6 +27,8 @@ def observe(machine: Machine, fiber: Fiber, released: Clock) -> None:
 
 def acquire(machine: Machine, fiber: Fiber) -> None:
     """Let what relaxed waits of the fiber observed count from now on."""
+    if machine.relaxed_open:
+        machine.relaxed_open.pop(fiber.component, None)
     if not machine.deferred:
         return
     level: Fiber | None = fiber

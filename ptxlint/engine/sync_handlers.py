@@ -99,6 +99,7 @@ def mbarrier_arrive(machine: Machine, fiber: Fiber, event: Event, mask: int) -> 
         mbarrier_rules.used(machine, fiber, event, barrier, lanes, remote)
         renew(machine, barrier)
         if not remote:
+            mbarrier_rules.unseen(machine, fiber, event, barrier, lanes)
             mbarrier_rules.arriving(machine, fiber, event, barrier, lanes, arrivals)
             barrier.last_arrival = event
         if event.b.dst is not None:
@@ -211,6 +212,8 @@ def mbarrier_wait(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bo
         known = fiber.clock.seen.get(barrier.component, -1)
         if effect.order is fx.Order.RELAXED:
             relaxed.observe(machine, fiber, barrier.released)
+            if barrier.init_event is None:
+                machine.relaxed_open[fiber.component] = event
         else:
             fiber.clock.join(barrier.released)
         fresh = fiber.clock.seen.get(barrier.component, -1) > known
