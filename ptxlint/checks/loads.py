@@ -25,12 +25,16 @@ class Fault(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class HandOver:
-    """A classified conflict between a load and another thread's use of its stage."""
+    """A classified conflict between a load and another thread's use of its stage.
+
+    ``by_issuer``: the wait that an earlier phase satisfied is that of the load's issuer.
+    """
 
     fault: Fault
     release: LogEntry | None
     observed: int
     tracked: int
+    by_issuer: bool = False
 
 
 def hand_over(conflict: Conflict) -> HandOver | None:
@@ -46,9 +50,12 @@ def hand_over(conflict: Conflict) -> HandOver | None:
         and second.family in LOADS
         and second.write
     ):
-        stale = facts.get("stale_wait") or facts.get("issuer_stale")
+        stale = facts.get("stale_wait")
         if isinstance(stale, LogEntry):
             return HandOver(Fault.WRONG_PHASE, stale, -1, -1)
+        stale = facts.get("issuer_stale")
+        if isinstance(stale, LogEntry):
+            return HandOver(Fault.WRONG_PHASE, stale, -1, -1, by_issuer=True)
         return HandOver(Fault.EARLY_RELEASE if entry else Fault.EARLY_REFILL, entry, -1, -1)
     if conflict.gap is not Gap.COMPLETION or first.family not in LOADS or not first.write:
         return None
@@ -70,7 +77,7 @@ def hand_over(conflict: Conflict) -> HandOver | None:
         if known < at:
             stale = facts.get("issuer_stale")
             if isinstance(stale, LogEntry):
-                return HandOver(Fault.WRONG_PHASE, stale, observed, tracked)
+                return HandOver(Fault.WRONG_PHASE, stale, -1, -1, by_issuer=True)
             return HandOver(Fault.EARLY_REFILL, entry, observed, tracked)
         if waited_since:
             return HandOver(Fault.WRONG_PHASE, entry, observed, tracked)

@@ -1,7 +1,9 @@
 """PTX304: the parity waited for is not the parity of the phase that tracks the data."""
 
+from dataclasses import replace
+
 from ptxlint.checks.base import Check, Context, Verdict, entries_of
-from ptxlint.checks.loads import Fault, hand_over
+from ptxlint.checks.loads import LOADS, Fault, hand_over
 from ptxlint.engine.events import Conflict
 from ptxlint.report.finding import Fix, Severity
 
@@ -27,12 +29,19 @@ class PhaseParityMismatch(Check):
         verb = "overwrites" if second.write else "reads"
         if found.tracked < 0 and found.release is not None:
             wait = found.release
+            load_second = second.family in LOADS
+            if load_second != found.by_issuer:
+                # The access behind the wait that does not do comes last.
+                conflict = replace(conflict, first=second, second=first)
+                first, second = second, first
+                verb = "overwrites" if second.write else "reads"
             message = (
                 f"{context.opcode(second)} {verb} {context.place(second)} while {context.opcode(first)} of "
                 f"{first.actor} may still use it: the wait of {wait.actor} that should keep them apart is satisfied by "
                 "a phase that it has seen before"
             )
-            return Verdict("parity", message, fix, (wait, "succeeds on a phase already observed"))
+            near_miss = (wait, "succeeds on a phase already observed")
+            return Verdict("parity", message, fix, near_miss, conflict=conflict)
         waits = [e for e in entries_of(conflict, "MbarrierWait") if e.number == conflict.facts.get("barrier")]
         message = (
             f"{context.opcode(second)} {verb} {context.place(second)} before the {context.opcode(first)} that "

@@ -720,16 +720,12 @@ class Lowering:
                             waits.append(item)
                         elif not isinstance(item.effect, fx.ThreadFence):
                             other = True
-            exits = sum(
-                1
-                for index in loop.blocks
-                if code.blocks[index].exit.kind == "branch"
-                and any(target not in loop.blocks for target in code.blocks[index].exit.targets)
-            )
-            if not other:
-                for wait in waits:
-                    wait.spin = wait.spin or exits == 1
-                    wait.bounded = exits > 1 and not wait.spin
+            if other or not waits:
+                continue
+            only = _only_waits_decide(code, loop, waits)
+            for wait in waits:
+                wait.spin = wait.spin or only
+                wait.bounded = not wait.spin
 
     @staticmethod
     def _unused(code: Code) -> None:
@@ -801,6 +797,23 @@ class Lowering:
                 bits ^= low
             result[index] = tuple(found)
         return result
+
+
+def _only_waits_decide(code: Code, loop: Loop, waits: list[Event]) -> bool:
+    """Return whether the branches out of *loop* depend on nothing but the results of *waits*."""
+    derived = {wait.b.dst for wait in waits}
+    blocks = [code.blocks[index] for index in sorted(loop.blocks)]
+    for _ in range(3):
+        for block in blocks:
+            for item in block.items:
+                if isinstance(item, Alu) and all(src < 0 or src in derived for src in item.srcs):
+                    if any(src in derived for src in item.srcs):
+                        derived.update(dst for dst in item.dsts if dst >= 0)
+    return all(
+        block.exit.guard is not None and block.exit.guard[0] in derived
+        for block in blocks
+        if block.exit.kind == "branch" and any(target not in loop.blocks for target in block.exit.targets)
+    )
 
 
 def item_slots(item: Alu | Event) -> tuple[list[int], list[int]]:

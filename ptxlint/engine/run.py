@@ -115,8 +115,6 @@ def called(module: Module, function: Function) -> dict[str, Function]:
     while work:
         current = work.pop()
         for instruction in current.instructions:
-            if not instruction.opcode.startswith("call"):
-                continue
             for effect in semantics.decode(instruction):
                 name = effect.function if isinstance(effect, fx.Call) else None
                 if name in bodies and name not in found:
