@@ -150,6 +150,7 @@ class Machine:
         )
         self.fenced_at: dict[int, Clock] = {}
         self.exit_event: Event | None = None
+        self.vectors: dict[tuple[int, int], tuple[int, ...]] = {}
         self.templates: dict[tuple[int, int], list[Value]] = {}
         self._falses: dict[tuple[int, int], int] = {}
         self._times: dict[int, int] = {}
@@ -213,6 +214,10 @@ class Machine:
             ]
             zeros: list[Value] = [0] * (code.slot_count - len(constants))
             template = self.templates[id(code), warp.index] = zeros + constants
+            first = len(zeros)
+            self.vectors[id(code), warp.index] = tuple(
+                first + i for i, value in enumerate(constants) if value.__class__ is not int
+            )
         return template.copy()
 
     def _adopt(self, fiber: Fiber) -> None:
@@ -370,9 +375,13 @@ class Machine:
         """Suspend *fiber* and start a child for each side; lanes already at *join* just wait."""
         fiber.tick()
         fiber.children = []
+        code = fiber.code
+        vectors = self.vectors.get((id(code), fiber.warp.index), ())
         for mask, target in sides:
+            live = code.live_in.get(target, ())
+            regs = narrow(fiber.regs, mask, live, vectors)
             child = Fiber(
-                fiber.warp, mask, fiber.code, narrow(fiber.regs, mask), fiber.clock.copy(), 0, fiber
+                fiber.warp, mask, fiber.code, regs, fiber.clock.copy(), 0, fiber
             )
             child.loops = dict(fiber.loops)
             child.frames = fiber.frames

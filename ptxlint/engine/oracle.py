@@ -258,15 +258,15 @@ class Oracle:
             return self.scenario.outer_trips
         return min(self.scenario.trips, 2 if kind is LoopKind.ACCESSES else 1)
 
-    def _weary(self, code: Code, fiber: Fiber, wish: Wish) -> bool:
+    def _weary(self, code: Code, fiber: Fiber, block: int, wish: Wish | None) -> bool:
         """Whether a loop around the decision has run long enough that it should be left.
 
         Its own exit may be decided by values that only another outcome here lets grow, as in a search
         for the next work item.
         """
         identity = id(code)
-        for header in self.around[identity].get(wish.block, ()):
-            if header != wish.header:
+        for header in self.around[identity].get(block, ()):
+            if wish is None or header != wish.header:
                 turns = fiber.loops.get((identity, header), 0)
                 if turns > self._limit(code, header) + 2:
                     return True
@@ -284,7 +284,8 @@ class Oracle:
             value = not value
         elif wish is not None and wish.guards and not self.scenario.trips:
             value = not value
-        if wish is not None and wish.block >= 0 and self._weary(code, fiber, wish):
+        block = wish.block if wish is not None and wish.block >= 0 else fiber.block
+        if self._weary(code, fiber, block, wish):
             value = not value
         truth = value != flip
         unknowns.assume(terms, offset, less, truth)
@@ -334,7 +335,7 @@ class Oracle:
                 return decided
             self.invariant_exits += 1
             return not decided
-        if self._weary(code, fiber, wish):
+        if self._weary(code, fiber, wish.block, wish):
             limit = 64
         truth = stay if turn < limit else not stay
         if last is not None and last[0] == terms and last[1] == offset and turn > limit:
@@ -407,8 +408,8 @@ def wishes(code: Code) -> dict[int, Wish]:
         if best is not None:
             result[slot] = best
     # Through boolean arithmetic on predicates, and through integers made of predicates.
-    for _ in range(3):
-        for block_ in code.blocks:
+    for _ in range(4):
+        for block_ in reversed(code.blocks):
             for item in reversed(block_.items):
                 if isinstance(item, Event):
                     if isinstance(item.effect, fx.Collective) and item.effect.op.startswith("vote"):
@@ -422,7 +423,7 @@ def wishes(code: Code) -> dict[int, Wish]:
                 effect = item.effect
                 if wish is None:
                     continue
-                if effect.op in ("and", "or", "mov") and effect.bits <= 8:
+                if effect.op in ("mov", "cvt") or (effect.op in ("and", "or") and effect.bits <= 32):
                     for source in item.srcs:
                         if source >= 0:
                             result.setdefault(source, wish)

@@ -104,12 +104,22 @@ class Fiber:
         self.clock.seen[self.component] += 1
 
 
-def narrow(regs: list[Value], mask: int) -> list[Value]:
-    """Return *regs* for lanes *mask*: one value a register when a single lane is left."""
+def narrow(regs: list[Value], mask: int, live: tuple[int, ...], vectors: tuple[int, ...]) -> list[Value]:
+    """Return *regs* for lanes *mask*: one value a register when a single lane is left.
+
+    Only the *live* registers and the constants that are *vectors* are looked at.
+    """
+    narrowed = regs.copy()
     if mask & (mask - 1):
-        return regs.copy()
+        return narrowed
     lane = mask.bit_length() - 1
-    return [value if value.__class__ is int else lane_of(value, lane) for value in regs]
+    for slot in live:
+        value = narrowed[slot]
+        if value.__class__ is not int:
+            narrowed[slot] = lane_of(value, lane)
+    for slot in vectors:
+        narrowed[slot] = lane_of(narrowed[slot], lane)
+    return narrowed
 
 
 def merge(a: Value, mask_a: int, b: Value, mask_b: int) -> Value:
