@@ -247,11 +247,16 @@ def analyse(analysis: Analysis, max_steps: int = MAX_STEPS) -> Analysis:
     sizes: dict[int, int] = {}
 
     def once(scenario: Scenario, keep: bool = True) -> Outcome:
-        oracle.start(scenario)
-        machine = Machine(
-            analysis.kernel, analysis.functions, analysis.launch, oracle, HANDLERS, sizes, max_steps
-        )
-        outcome = machine.run()
+        for attempt in range(3):
+            oracle.start(scenario)
+            machine = Machine(
+                analysis.kernel, analysis.functions, analysis.launch, oracle, HANDLERS, sizes, max_steps
+            )
+            outcome = machine.run()
+            if not outcome.bad_fix or attempt == 2:
+                break
+            # A bound was wanted that earlier decisions exclude: know it from the start.
+            scenario = replace(scenario, preset={**scenario.preset, **outcome.learned})
         if keep:
             _add(analysis, outcome)
         else:
@@ -260,12 +265,8 @@ def analyse(analysis: Analysis, max_steps: int = MAX_STEPS) -> Analysis:
 
     learned = once(Scenario("learn", trips=4), keep=False)
     trips = min(18, max(6, 2 * learned.stages + 2)) if learned.stages else 6
-    preset: dict[object, int] = {}
     main = Scenario("many trips", trips=trips)
-    outcome = once(main, keep=False)
-    if outcome.bad_fix:
-        preset = dict(outcome.learned)
-        main = replace(main, preset=preset)
+    once(main, keep=False)
     outcome = once(main)
     new = True
     has_loops = any(code.exit_of for code in analysis.codes)

@@ -340,13 +340,20 @@ class Unknowns:
             free = self._free_leaf(leaves)
             if free is not None:
                 others = [leaf for leaf in leaves if leaf is not free]
-                for value in self._candidates(unit, free, others, target):
+                candidates = self._candidates(unit, free, others, target)
+                for value in candidates:
                     choice = {leaf: max(leaf.low, 0) for leaf in others}
                     choice[free] = value
                     if self._try_values(choice):
                         for leaf, chosen in choice.items():
                             self.learned[canonical(((leaf, 1),))[0]] = chosen
                         return True
+                if candidates:
+                    # For another run, which knows it from the start.
+                    for leaf in others:
+                        self.learned[canonical(((leaf, 1),))[0]] = max(leaf.low, 0)
+                    self.learned[canonical(((free, 1),))[0]] = candidates[0]
+                    return False
         tried = [target]
         for distance in range(1, 9):
             tried += [target + distance, target - distance]
