@@ -8,7 +8,7 @@ from ptxlint.checks.ptx312_arrival_count_mismatch import count_problems
 from ptxlint.engine.events import Conflict, Family, Problem
 from ptxlint.engine.program import Event
 from ptxlint.model import effects as fx
-from ptxlint.report.finding import Fix, Severity
+from ptxlint.report.finding import Confidence, Fix, Severity
 
 
 class CpAsyncMbarrierCount(Check):
@@ -62,4 +62,6 @@ class CpAsyncMbarrierCount(Check):
             problem.kind, arrival, problem.actor, problem.facts["init"], "", problem.forced,  # type: ignore[arg-type]
             {**problem.facts, "cause": cause},
         )
-        return draft(self, context, found, message, fix, ("initialises the count", "arrives when its copies are done"))
+        sure = Confidence.MEDIUM if cause == "counted-without-noinc" and not problem.forced else None
+        notes = ("initialises the count", "arrives when its copies are done")
+        return draft(self, context, found, message, fix, notes, sure=sure)
