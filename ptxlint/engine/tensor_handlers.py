@@ -1,5 +1,6 @@
 """How the machine performs ``tcgen05``: tensor memory, its allocation, waits, commits and fences."""
 
+from ptxlint.engine.clocks import join
 from ptxlint.engine.events import Actor
 from ptxlint.engine.machine import Machine
 from ptxlint.engine.memory_handlers import concrete, shared_offset
@@ -241,6 +242,9 @@ def tensor_dealloc(machine: Machine, fiber: Fiber, event: Event, mask: int) -> b
         return False
     columns = scalar(machine, fiber, event.b.columns, mask)
     count = columns if isinstance(columns, int) and columns > 0 else 1
+    if any(entry.event.kind in ("ClusterWait", "CtaBarrier") for entry in machine.logs[fiber.warp.index]):
+        # A barrier waits for the threads that have not exited; those that have are done.
+        join(fiber.clock.seen, memory.exited)
     access = _issue(
         machine, fiber, event, mask, Unit.DEALLOC, True, (None, column, column + count, ALL_LANES), None
     )

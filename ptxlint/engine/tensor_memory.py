@@ -134,6 +134,8 @@ class TensorMemory:
         self.slots: dict[int, Allocation] = {}
         self.unknown_dealloc = False
         self.relinquished: Event | None = None
+        self.exited: Times = {}
+        self.loose = False
         self.issued: dict[tuple[Unit, int], int] = {}
         self.newest: dict[tuple[Unit, int], TensorAccess] = {}
         self.sites: dict[tuple[int, int], int] = {}
