@@ -72,7 +72,7 @@ def _issue(
     def report(gap: TensorGap, first: TensorAccess | Allocation | None, second: TensorAccess) -> None:
         note(machine, gap, first, second)
 
-    machine.tensor.check(access, clock.seen, report)
+    machine.tensor.check(access, machine.tensor.known(fiber.warp.index, clock.seen), report)
     return access
 
 
@@ -189,6 +189,11 @@ def tensor_fence(machine: Machine, fiber: Fiber, event: Event, mask: int) -> boo
             if component in seen:
                 seen[component + 1] = seen[component]
     else:
+        for component, time in machine.tensor.relaxed.get(warp, {}).items():
+            # What completes by tcgen05 rules is known from here on, and may be passed on.
+            if not machine.components.is_thread(component) and seen.get(component, -1) < time:
+                if machine.components.name(component)[0] == "tcgen05":  # type: ignore[index]
+                    seen[component] = time
         machine.tensor.fenced_after[warp] = dict(seen)
     machine.log(fiber, event, mask)
     return False
