@@ -39,8 +39,7 @@ class ElectedPublishWithoutWarpSync(Check):
         for problem in problems(context, "mbarrier-elected"):
             message = (
                 (
-                    f"one lane arrives for its warp after {opcode(problem.other)} of the other lanes, with no "
-                    "bar.warp.sync "
+                    f"one lane arrives for its warp after {opcode(problem.other)} of other lanes, with no "
                     "bar.warp.sync in between"
                 )
                 if problem.other
