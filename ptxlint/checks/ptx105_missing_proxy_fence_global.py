@@ -80,7 +80,7 @@ def may_be_fenced_elsewhere(context: Context) -> bool:
 def cause_of(hazard: Hazard) -> tuple[str, tuple[LogEntry, str] | None]:
     """Return why the fences that are there do not do, and the one that misleads."""
     for entry in between(hazard, "ProxyFence"):
-        spaces = getattr(entry.event.effect, "spaces", frozenset())
+        spaces: frozenset[str] = getattr(entry.event.effect, "spaces", frozenset())
         if "global" not in spaces:
             return "fence-wrong-space", (entry, "this fence does not cover global memory")
         return "fence-off-path", (entry, "this fence is not on the path that orders the two")

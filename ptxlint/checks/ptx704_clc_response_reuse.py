@@ -7,7 +7,7 @@ from ptxlint.report.finding import Severity
 
 
 class ClcResponseReuse(Check):
-    """The response is written through the async proxy (9.7.13.17): the reader's loads come first only if fenced."""
+    """The response is written through the async proxy (9.7.13.17): reads come first only if fenced."""
 
     code = "PTX704"
     name = "clc-response-reuse"
