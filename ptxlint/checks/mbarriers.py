@@ -19,7 +19,7 @@ def problems(context: Context, kind: str) -> list[Problem]:
         other = problem.other.instruction.offset if problem.other else -1
         key = (problem.facts.get("cause"), problem.event.instruction.offset, other)
         found = best.get(key)
-        if found is None or found.forced and not problem.forced:
+        if found is None or (found.forced and not problem.forced):
             best[key] = problem
     return list(best.values())
 
@@ -34,7 +34,7 @@ def blurred(context: Context) -> bool:
     unresolved = context.analysis.unresolved
     for code, event in context.analysis.events():
         counted = isinstance(event.effect, MBARRIER_EFFECTS)
-        counted = counted or isinstance(event.effect, fx.BulkCopy) and event.effect.mbarrier is not None
+        counted = counted or (isinstance(event.effect, fx.BulkCopy) and event.effect.mbarrier is not None)
         if counted and (id(code), event.instruction.index) in unresolved:
             return True
     return False
@@ -46,7 +46,7 @@ def unreached(context: Context) -> bool:
     executed = context.analysis.executed
     for code, event in context.analysis.events():
         counted = isinstance(event.effect, kinds)
-        counted = counted or isinstance(event.effect, fx.BulkCopy) and event.effect.mbarrier is not None
+        counted = counted or (isinstance(event.effect, fx.BulkCopy) and event.effect.mbarrier is not None)
         if counted and (id(code), event.instruction.index) not in executed:
             return True
     return False
@@ -57,7 +57,9 @@ def confidence(context: Context, problem: Problem) -> Confidence:
     analysis = context.analysis
     if problem.forced or problem.facts.get("known") is False:
         return Confidence.LOW
-    if analysis.forced or analysis.peers or analysis.launch.assumed:
+    # Waits that are forced after a wrong count are its consequence, and say nothing against it.
+    forced = analysis.forced and problem.kind != "mbarrier-count"
+    if forced or analysis.peers or analysis.launch.assumed:
         return Confidence.MEDIUM
     return Confidence.HIGH
 

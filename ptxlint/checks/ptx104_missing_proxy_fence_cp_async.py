@@ -7,7 +7,7 @@ from ptxlint.report.finding import Severity
 
 
 class MissingProxyFenceCpAsync(Check):
-    """``cp.async`` writes through the generic proxy (9.7.9.25.3): its data needs the fence that stores need."""
+    """``cp.async`` writes through the generic proxy (9.7.9.25.3): it needs the fence that stores need."""
 
     code = "PTX104"
     name = "missing-proxy-fence-cp-async"

@@ -30,7 +30,7 @@ class MissingProxyFenceGlobal(Check):
             first = opcode(hazard.first.event)
             cause, near = cause_of(hazard)
             polled = hazard.kind == "polled"
-            if polled and hands_bulk_stores_over(context):
+            if polled and may_be_fenced_elsewhere(context):
                 continue
             if polled:
                 message = f"{load} loads global memory through the async proxy after {first} polled for it"
@@ -62,15 +62,25 @@ _WHY = {
 }
 
 
-def hands_bulk_stores_over(context: Context) -> bool:
-    """Whether what is polled for may be a bulk store's data: the kernel waits for such stores to be complete."""
-    return any(isinstance(e.effect, fx.BulkWait) and not e.effect.read for _, e in context.analysis.events())
+def may_be_fenced_elsewhere(context: Context) -> bool:
+    """Whether what is polled for may need no fence here.
+
+    It may be a bulk store's data (the kernel waits for such stores to be complete), or its writer may have
+    fenced before the release (the kernel has a fence for global memory).
+    """
+    for _, event in context.analysis.events():
+        effect = event.effect
+        if isinstance(effect, fx.BulkWait) and not effect.read:
+            return True
+        if isinstance(effect, fx.ProxyFence) and effect.kind == "async" and "global" in effect.spaces:
+            return True
+    return False
 
 
 def cause_of(hazard: Hazard) -> tuple[str, tuple[LogEntry, str] | None]:
     """Return why the fences that are there do not do, and the one that misleads."""
     for entry in between(hazard, "ProxyFence"):
-        spaces = getattr(entry.event.effect, "spaces", frozenset())
+        spaces: frozenset[str] = getattr(entry.event.effect, "spaces", frozenset())
         if "global" not in spaces:
             return "fence-wrong-space", (entry, "this fence does not cover global memory")
         return "fence-off-path", (entry, "this fence is not on the path that orders the two")

@@ -9,6 +9,7 @@ from ptxlint.report.finding import Fix, Severity
 FIX = Fix(
     "wait until the copies that use the map have read it, then modify it",
     "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group.read 0;",
+    ""
     "cuda::ptx::cp_async_bulk_commit_group();\ncuda::ptx::cp_async_bulk_wait_group_read(cuda::ptx::n32_t<0>{});",
 )
 
@@ -31,7 +32,8 @@ class TensormapUpdatedInFlight(Check):
                 hazard,
                 context,
                 cause="wait-does-not-cover" if waits else "no-wait",
-                message=f"{second} modifies a tensor map while the {first} that uses it may still be reading it",
+                message=f"{second} modifies a tensor map while the {first} that uses it may still be "
+                "reading it",
                 fix=FIX,
                 notes=(f"{first} reads the tensor map", f"{second} modifies it"),
                 near=near,

@@ -47,7 +47,8 @@ class ReadWaitBeforeDestinationUse(Check):
                 hazard,
                 context,
                 cause="dependent-grid" if dependents else hazard.cause,
-                message=f"{opcode(hazard.second.event)} {verb} a {opcode(hazard.first.event)} that may not have "
+                message=f"{opcode(hazard.second.event)} {verb} a {opcode(hazard.first.event)} that may not "
+                "have "
                 f"written it yet: {_WHY[hazard.cause]}",
                 fix=FIX,
                 notes=(

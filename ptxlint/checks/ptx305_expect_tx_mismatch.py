@@ -32,7 +32,13 @@ class ExpectTxMismatch(Check):
         if events:
             # The place to repair is the expect-tx: the copies are its evidence.
             problem = Problem(
-                problem.kind, events[-1], problem.actor, copy, "", problem.forced, {**facts, "other_actor": problem.actor}
+                problem.kind,
+                events[-1],
+                problem.actor,
+                copy,
+                "",
+                problem.forced,
+                {**facts, "other_actor": problem.actor},
             )
         where = barrier_name(context, facts["address"])
         if copied > expected:

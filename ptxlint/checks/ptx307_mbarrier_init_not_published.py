@@ -59,7 +59,8 @@ class MbarrierInitNotPublished(Check):
             fix = WARP
         else:
             message = (
-                f"{opcode(problem.event)} of {problem.actor} uses {where}, but nothing orders its initialisation "
+                f"{opcode(problem.event)} of {problem.actor} uses {where}, but nothing orders its "
+                "initialisation "
                 f"by {by} before that"
             )
             fix = CTA

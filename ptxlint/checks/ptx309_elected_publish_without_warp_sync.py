@@ -28,7 +28,8 @@ class ElectedPublishWithoutWarpSync(Check):
         first, second = conflict.first, conflict.second
         verb = "writes" if first.write else "reads"
         message = (
-            f"{context.opcode(first)} of {first.actor} {verb} {context.place(first)}, and one lane hands it over to "
+            f"{context.opcode(first)} of {first.actor} {verb} {context.place(first)}, and one lane "
+            "hands it over to "
             f"{context.opcode(second)} with no bar.warp.sync in between"
         )
         return Verdict("no-warp-sync", message, FIX)
@@ -37,7 +38,11 @@ class ElectedPublishWithoutWarpSync(Check):
         """Report one lane's arrival on a barrier whose other side the kernel does not show."""
         for problem in problems(context, "mbarrier-elected"):
             message = (
-                f"one lane arrives for its warp after {opcode(problem.other)} of the other lanes, with no bar.warp.sync "
-                "in between"
-            ) if problem.other else "one lane arrives for its warp with no bar.warp.sync"
+                (
+                    f"one lane arrives for its warp after {opcode(problem.other)} of other lanes, with no "
+                    "bar.warp.sync in between"
+                )
+                if problem.other
+                else "one lane arrives for its warp with no bar.warp.sync"
+            )
             yield draft(self, context, problem, message, FIX, ("accesses shared memory", "arrives"))

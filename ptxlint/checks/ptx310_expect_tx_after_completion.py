@@ -25,7 +25,8 @@ class ExpectTxAfterCompletion(Check):
         for problem in problems(context, "mbarrier-late-expect"):
             where = barrier_name(context, problem.facts["address"])
             message = (
-                f"the bytes are expected of {where} after the arrival that may complete its phase: they may count for "
+                f"the bytes are expected of {where} after the arrival that may complete its phase: they may "
+                "count for "
                 "the next phase"
             )
             fix = Fix(
@@ -33,4 +34,6 @@ class ExpectTxAfterCompletion(Check):
                 "mbarrier.arrive.expect_tx.shared::cta.b64 _, [mbar], bytes;",
                 "cuda::ptx::mbarrier_arrive_expect_tx(sem_release, scope_cta, space_shared, &bar, bytes);",
             )
-            yield draft(self, context, problem, message, fix, ("arrives: the phase may complete", "expects bytes"))
+            yield draft(
+                self, context, problem, message, fix, ("arrives: the phase may complete", "expects bytes")
+            )

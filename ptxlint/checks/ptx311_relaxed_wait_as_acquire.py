@@ -37,13 +37,16 @@ class RelaxedWaitAsAcquire(Check):
             e for e in conflict.log if is_relaxed(e) and first.sequence < e.sequence <= second.sequence
         ]
         waits = [e for e in relaxed if e.event.kind == "MbarrierWait" and e.actor.warp == second.actor.warp]
-        arrivals = [e for e in relaxed if e.event.kind == "MbarrierArrive" and e.actor.warp == first.actor.warp]
+        arrivals = [
+            e for e in relaxed if e.event.kind == "MbarrierArrive" and e.actor.warp == first.actor.warp
+        ]
         if not waits and not arrivals:
             return None
         near = (waits or arrivals)[-1]
         verb = "writes" if second.write else "reads"
         message = (
-            f"{context.opcode(second)} {verb} {context.place(second)}, which only a relaxed mbarrier operation orders "
+            f"{context.opcode(second)} {verb} {context.place(second)}, which only a relaxed mbarrier "
+            "operation orders "
             f"after {context.opcode(first)}: with no fence it passes no data"
         )
         if waits:

@@ -34,7 +34,8 @@ class ArrivalCountMismatch(Check):
     def explains(self, conflict: Conflict, context: Context) -> bool:
         """Return whether *conflict* follows from phases that end too early."""
         wrong = {p.facts["address"] for p in count_problems(context, False)}
-        wrong -= {p.facts["address"] for p in problems(context, "mbarrier-count") if p.facts["cause"] == "all-lanes"}
+        counted = problems(context, "mbarrier-count")
+        wrong -= {p.facts["address"] for p in counted if p.facts["cause"] == "all-lanes"}
         if not wrong:
             return False
         if conflict.facts.get("barrier") in wrong:
@@ -58,23 +59,29 @@ class ArrivalCountMismatch(Check):
         sure = Confidence.LOW if problem.forced else None
         if cause == "too-few":
             message = (
-                f"a phase of {where} gets {arrivals} of the {expected} arrivals it was initialised for, and no thread "
+                f"a phase of {where} gets {arrivals} of the {expected} arrivals it was initialised for, and "
+                "no thread "
                 "is left to make the rest: the wait never ends"
             )
             notes = ("the last to arrive", "waits for ever")
             sure = sure or Confidence.MEDIUM
         elif cause == "all-lanes":
             message = (
-                f"{arrivals} lanes each issue the same {opcode(problem.event)} for {where}: as many copies and bytes as "
+                f"{arrivals} lanes each issue the same {opcode(problem.event)} for {where}: as many copies "
+                "and bytes as "
                 "lanes, where one is meant"
             )
             notes = ("", "every lane issues it")
         elif cause == "too-many":
-            message = f"{where} was initialised for {expected} arrivals a phase, and {opcode(problem.event)} makes {arrivals}"
+            message = (
+                f"{where} was initialised for {expected} arrivals a phase, and {opcode(problem.event)} makes "
+                f"{arrivals}"
+            )
             notes = ("arrives, or initialises the count", "arrives too often")
         else:
             message = (
-                f"{opcode(problem.event)} of {problem.actor} arrives on {where} for the next phase, although it does not "
+                f"{opcode(problem.event)} of {problem.actor} arrives on {where} for the next phase, "
+                "although it does not "
                 f"know that the phase before is over: more than {expected} arrivals are made for one phase"
             )
             notes = ("arrives for the phase before", "arrives again")

@@ -7,8 +7,7 @@ from ptxlint.checks.mbarriers import barrier_name, draft
 from ptxlint.checks.ptx312_arrival_count_mismatch import count_problems
 from ptxlint.engine.events import Conflict, Family, Problem
 from ptxlint.engine.program import Event
-from ptxlint.model import effects as fx
-from ptxlint.report.finding import Fix, Severity
+from ptxlint.report.finding import Confidence, Fix, Severity
 
 
 class CpAsyncMbarrierCount(Check):
@@ -33,7 +32,8 @@ class CpAsyncMbarrierCount(Check):
 
     def _draft(self, context: Context, problem: Problem) -> Draft:
         arrival = problem.facts["copy_arrival"]
-        assert isinstance(arrival, Event) and isinstance(arrival.effect, fx.CpAsyncArrive)
+        assert isinstance(arrival, Event)
+        init = problem.facts["init"]
         where = barrier_name(context, problem.facts["address"])
         expected, arrivals = problem.facts["expected"], problem.facts["arrivals"]
         if problem.facts.get("cause") == "too-few":
@@ -59,7 +59,14 @@ class CpAsyncMbarrierCount(Check):
                 "mbarrier_init(&bar, copying_threads + others);",
             )
         found = Problem(
-            problem.kind, arrival, problem.actor, problem.facts["init"], "", problem.forced,  # type: ignore[arg-type]
+            problem.kind,
+            arrival,
+            problem.actor,
+            init if isinstance(init, Event) else None,
+            "",
+            problem.forced,
             {**problem.facts, "cause": cause},
         )
-        return draft(self, context, found, message, fix, ("initialises the count", "arrives when its copies are done"))
+        sure = Confidence.MEDIUM if cause == "counted-without-noinc" and not problem.forced else None
+        notes = ("initialises the count", "arrives when its copies are done")
+        return draft(self, context, found, message, fix, notes, sure=sure)

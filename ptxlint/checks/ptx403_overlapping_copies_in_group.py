@@ -34,7 +34,8 @@ class OverlappingCopiesInGroup(Check):
         if common(first, second) is None:
             return None
         message = (
-            f"{context.opcode(second)} writes {context.place(second)}, which another cp.async of the same group writes too: "
+            f"{context.opcode(second)} writes {context.place(second)}, which another cp.async of the "
+            "same group writes too: "
             "copies of a group have no order"
         )
         fix = Fix(

@@ -79,7 +79,7 @@ class TensorMemoryLifecycle(Check):
         if gap is TensorGap.USE_AFTER_DEALLOC:
             message = f"{name(second)} uses {place} after, or not ordered before, the {name(first)} that frees them"
             notes = (f"frees {columns(first)}", f"uses {place}")
-            return tell(self, found, context, "use-after-dealloc", message, FREE_LATER, notes, by_first=True)
+            return tell(self, found, context, "freed-in-use", message, FREE_LATER, notes, by_first=True)
         if found.units[1] is not Unit.DEALLOC:
             return None
         message = (
@@ -87,7 +87,7 @@ class TensorMemoryLifecycle(Check):
             f"{columns(first)}: no barrier that follows it is on the path"
         )
         notes = (f"uses {columns(first)}", f"frees {place}")
-        return tell(self, found, context, "dealloc-not-synchronised", message, FREE_LATER, notes)
+        return tell(self, found, context, "freed-in-use", message, FREE_LATER, notes)
 
     def _groups(self, context: Context) -> Iterator[Draft]:
         """Report the first instruction whose .cta_group differs from the kernel's first (9.7.16.5)."""

@@ -15,7 +15,7 @@ FIX = Fix(
 
 
 class RemoteArriveScopeCta(Check):
-    """With ``.cta`` scope the arrive counts, but does not synchronise with a thread of another CTA (8.5, 9.7.13.15)."""
+    """A ``.cta`` arrive counts, but does not synchronise with another CTA (8.5, 9.7.13.15)."""
 
     code = "PTX601"
     name = "remote-arrive-scope-cta"
@@ -30,9 +30,13 @@ class RemoteArriveScopeCta(Check):
                 hazard,
                 context,
                 cause=hazard.cause or None,
-                message=f"{second} signals a peer at .cta scope after {first} wrote data for it: the peer's wait does not "
+                message=f"{second} signals a peer at .cta scope after {first} wrote data for it: the peer's "
+                "wait does not "
                 "order the data",
                 fix=FIX,
-                notes=(f"{first} writes through the generic proxy", f"{second} on a peer's mbarrier, at .cta scope"),
+                notes=(
+                    f"{first} writes through the generic proxy",
+                    f"{second} on a peer's mbarrier, at .cta scope",
+                ),
                 best=Confidence.LOW,
             )

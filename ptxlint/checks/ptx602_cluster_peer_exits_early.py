@@ -7,13 +7,15 @@ from ptxlint.checks.hazards import hazards, opcode, report
 from ptxlint.report.finding import Confidence, Fix, Severity
 
 FIX = Fix(
-    "keep every CTA until its peers are done: a cluster barrier before the exit, or a wait for the last arrivals",
+    "keep every CTA until its peers are done: a cluster barrier before the exit, or a wait for the last "
+    "arrivals",
     "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;",
     "cuda::ptx::barrier_cluster_arrive();\ncuda::ptx::barrier_cluster_wait();",
 )
 
 _WHY = {
-    "arrival-not-observed": "nobody waits for the phase that the peer's arrival belongs to, and no cluster barrier follows",
+    "arrival-not-observed": "nobody waits for the phase that the peer's arrival belongs to, and no cluster "
+    "barrier follows",
     "no-cluster-barrier": "no cluster barrier follows",
 }
 
@@ -26,7 +28,7 @@ class ClusterPeerExitsEarly(Check):
     severity = Severity.WARNING
 
     def run(self, context: Context) -> Iterator[Draft]:
-        """Report remote operations after which neither a cluster barrier nor a wait for the peers' twins of them follows."""
+        """Report remote operations that no cluster barrier, nor a wait for the peers' twins, follows."""
         for hazard in hazards(context, "exits early"):
             second = opcode(hazard.second.event)
             yield report(
@@ -34,7 +36,8 @@ class ClusterPeerExitsEarly(Check):
                 hazard,
                 context,
                 cause=hazard.cause or None,
-                message=f"a peer's {second} may reach this CTA's shared memory after this CTA has exited: " + _WHY[hazard.cause],
+                message=f"a peer's {second} may reach this CTA's shared memory after this CTA has exited: "
+                + _WHY[hazard.cause],
                 fix=FIX,
                 notes=(f"{second} reaches a peer; the peer does the same to this CTA", ""),
                 best=Confidence.LOW,

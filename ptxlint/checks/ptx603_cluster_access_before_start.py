@@ -14,7 +14,7 @@ FIX = Fix(
 
 
 class ClusterAccessBeforeStart(Check):
-    """The CTAs of a cluster start together, but a peer may not have begun, nor set its mbarriers up (2.2.2)."""
+    """A peer may not have begun, nor set its mbarriers up, when this CTA runs (2.2.2)."""
 
     code = "PTX603"
     name = "cluster-access-before-start"
@@ -29,7 +29,8 @@ class ClusterAccessBeforeStart(Check):
                 hazard,
                 context,
                 cause=hazard.cause or None,
-                message=f"{second} reaches a peer's shared memory before any cluster barrier: the peer may not have started, nor "
+                message=f"{second} reaches a peer's shared memory before any cluster barrier: the peer may "
+                "not have started, nor "
                 "have initialised its mbarriers",
                 fix=FIX,
                 notes=(f"{second} reaches a peer's shared memory", ""),

@@ -10,7 +10,8 @@ from ptxlint.model import effects as fx
 from ptxlint.report.finding import Confidence, Fix, Severity
 
 FIX = Fix(
-    "let the consumers of every destination CTA arrive on the issuer's empty mbarrier, and count them in its init",
+    "let the consumers of every destination CTA arrive on the issuer's empty mbarrier, and count them in "
+    "its init",
     "mapa.shared::cluster.u32 remote, empty, issuer;\n"
     "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];",
     "cuda::ptx::mbarrier_arrive(cuda::ptx::sem_release, cuda::ptx::scope_cluster, "
@@ -37,7 +38,8 @@ class MulticastReleaseNotFromAll(Check):
                 hazard,
                 context,
                 cause="local-consumers-only",
-                message=f"{load} refills a stage in several CTAs, and only consumers of this CTA have released it",
+                message=f"{load} refills a stage in several CTAs, and only consumers of this CTA have "
+                "released it",
                 fix=FIX,
                 notes=(f"{load} writes the stage in every CTA of its mask", ""),
                 best=Confidence.LOW,

@@ -14,7 +14,7 @@ FIX = Fix(
 
 
 class RelaxedClusterArriveWithoutFence(Check):
-    """``.relaxed`` gives no memory ordering (9.7.13.4): a fence before it must (``fence.acq_rel.cluster``)."""
+    """``.relaxed`` gives no memory ordering (9.7.13.4): a fence of cluster scope must."""
 
     code = "PTX605"
     name = "relaxed-cluster-arrive-without-fence"
@@ -29,7 +29,8 @@ class RelaxedClusterArriveWithoutFence(Check):
                 hazard,
                 context,
                 cause=hazard.cause or None,
-                message=f"{second}.relaxed does not order what {first} wrote for a peer: no fence of cluster scope precedes it",
+                message=f"{second}.relaxed does not order what {first} wrote for a peer: no fence of "
+                "cluster scope precedes it",
                 fix=FIX,
                 notes=(f"{first} writes through the generic proxy", f"{second}.relaxed orders nothing"),
                 best=Confidence.LOW,

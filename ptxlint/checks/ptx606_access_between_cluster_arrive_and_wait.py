@@ -14,7 +14,7 @@ FIX = Fix(
 
 
 class AccessBetweenClusterArriveAndWait(Check):
-    """The barrier orders what comes before the arrive with what comes after the wait; nothing in between (9.7.13.4)."""
+    """The barrier orders what precedes the arrive with what follows the wait (9.7.13.4)."""
 
     code = "PTX606"
     name = "access-between-cluster-arrive-and-wait"
@@ -29,8 +29,12 @@ class AccessBetweenClusterArriveAndWait(Check):
                 hazard,
                 context,
                 cause=hazard.cause or None,
-                message=f"{first} writes data for a peer between the arrive and the {second}: the barrier does not order it",
+                message=f"{first} writes data for a peer between the arrive and the {second}: the barrier "
+                "does not order it",
                 fix=FIX,
-                notes=(f"{first} writes between the arrive and the wait", f"{second} orders what came before the arrive"),
+                notes=(
+                    f"{first} writes between the arrive and the wait",
+                    f"{second} orders what came before the arrive",
+                ),
                 best=Confidence.LOW,
             )

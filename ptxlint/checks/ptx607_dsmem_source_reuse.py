@@ -25,7 +25,8 @@ class DsmemSourceReuse(Check):
         )
         return Verdict(
             "no-answer",
-            f"{context.opcode(second)} overwrites {context.place(second)} while the {context.opcode(first)} that "
+            f"{context.opcode(second)} overwrites {context.place(second)} while the {context.opcode(first)} "
+            "that "
             "sends it to a peer may still be reading it: only the peer is told of its completion",
             fix,
             confidence=Confidence.MEDIUM,

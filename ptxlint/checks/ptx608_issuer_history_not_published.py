@@ -30,8 +30,12 @@ class IssuerHistoryNotPublished(Check):
                 hazard,
                 context,
                 cause=hazard.cause or None,
-                message=f"the complete-tx of {second} does not publish what {first} stored to the peer before, and nothing else does",
+                message=f"the complete-tx of {second} does not publish what {first} stored to the peer "
+                "before, and nothing else does",
                 fix=FIX,
-                notes=(f"{first} stores to the peer", f"{second} signals the peer's mbarrier when its own bytes are there"),
+                notes=(
+                    f"{first} stores to the peer",
+                    f"{second} signals the peer's mbarrier when its own bytes are there",
+                ),
                 best=Confidence.LOW,
             )

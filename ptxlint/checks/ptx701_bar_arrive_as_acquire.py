@@ -9,7 +9,7 @@ from ptxlint.report.finding import Confidence, Fix, Severity
 FIX = Fix(
     "wait on the barrier in the threads that read",
     "bar.sync 1, 64;",
-    "cuda::ptx::barrier_sync(1, 64);  // asm volatile(\"bar.sync 1, 64;\" ::: \"memory\")",
+    'cuda::ptx::barrier_sync(1, 64);  // asm volatile("bar.sync 1, 64;" ::: "memory")',
 )
 
 
@@ -29,7 +29,8 @@ class BarArriveAsAcquire(Check):
                 hazard,
                 context,
                 cause=hazard.cause or None,
-                message=f"{second} reads shared memory after a mere {first}, which does not order the writes of others before it",
+                message=f"{second} reads shared memory after a mere {first}, which does not order the "
+                "writes of others before it",
                 fix=FIX,
                 notes=(f"{first} does not wait", f"{second} reads"),
                 best=Confidence.MEDIUM,

@@ -14,7 +14,7 @@ FIX = Fix(
 
 
 class AlignedCollectiveInDivergentCode(Check):
-    """``.aligned`` requires that all threads of the warp execute the same instruction; else undefined (9.7.13, 9.7.15)."""
+    """``.aligned`` needs all threads of the warp at the same instruction (9.7.13, 9.7.15)."""
 
     code = "PTX702"
     name = "aligned-collective-in-divergent-code"
@@ -29,7 +29,8 @@ class AlignedCollectiveInDivergentCode(Check):
                 hazard,
                 context,
                 cause=hazard.cause or None,
-                message=f"{second} is executed by {hazard.second.actor} alone: .aligned needs every thread of the warp",
+                message=f"{second} is executed by {hazard.second.actor} alone: .aligned needs every thread "
+                "of the warp",
                 fix=FIX,
                 notes=(f"{second} in code that only {hazard.second.actor} reaches", ""),
                 best=Confidence.MEDIUM,

@@ -12,7 +12,7 @@ from ptxlint.report.finding import Confidence, Fix, Severity
 FIX = Fix(
     "wait for the prerequisite grids before the first read of what they write",
     "griddepcontrol.wait;",
-    "cudaGridDependencySynchronize();  // asm volatile(\"griddepcontrol.wait;\" ::: \"memory\")",
+    'cudaGridDependencySynchronize();  // asm volatile("griddepcontrol.wait;" ::: "memory")',
 )
 
 
@@ -43,10 +43,14 @@ class GriddepcontrolOrder(Check):
                 hazard,
                 context,
                 cause="load-before-wait",
-                message=f"{opcode(event)} reads global memory before griddepcontrol.wait, after which nothing is "
+                message=f"{opcode(event)} reads global memory before griddepcontrol.wait, after which "
+                "nothing is "
                 "read: the prerequisite grid may not have written it",
                 fix=FIX,
-                notes=(f"{opcode(event)} reads global memory", "the prerequisite grids are complete only here"),
+                notes=(
+                    f"{opcode(event)} reads global memory",
+                    "the prerequisite grids are complete only here",
+                ),
                 best=Confidence.LOW,
                 at_first=True,
             )

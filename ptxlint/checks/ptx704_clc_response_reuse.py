@@ -7,7 +7,7 @@ from ptxlint.report.finding import Severity
 
 
 class ClcResponseReuse(Check):
-    """The response is written through the async proxy (9.7.13.17): the reader's loads come first only if fenced."""
+    """The response is written through the async proxy (9.7.13.17): reads come first only if fenced."""
 
     code = "PTX704"
     name = "clc-response-reuse"
@@ -18,12 +18,10 @@ class ClcResponseReuse(Check):
         first, second = conflict.first, conflict.second
         if second.family is not Family.CANCEL or first.family is not Family.GENERIC or first.write:
             return None
-        if conflict.gap not in (Gap.PROXY_FENCE, Gap.ORDER):
+        if conflict.gap is not Gap.PROXY_FENCE:
             return None
         what = (
             f"{context.opcode(second)} overwrites the response at {context.place(second)} that "
             f"{context.opcode(first)} reads through the generic proxy"
         )
-        if conflict.gap is Gap.ORDER:
-            what += ", and no barrier orders the read before the request"
         return explain(conflict, context, what, "in each reading thread after its reads, before the barrier")

@@ -29,7 +29,8 @@ class MixedProxyAtomics(Check):
                 hazard,
                 context,
                 cause=hazard.cause,
-                message=f"{second} updates through the generic proxy what a pending {first} updates through the "
+                message=f"{second} updates through the generic proxy what a pending {first} updates through "
+                "the "
                 "async proxy: neither is atomic to the other",
                 fix=FIX,
                 notes=(f"{first} updates global memory", f"{second} updates the same bytes"),

@@ -29,7 +29,8 @@ class NoncoherentLoadOfAsyncData(Check):
                 hazard,
                 context,
                 cause=None,
-                message=f"{second}.nc reads what {first} wrote in the same kernel: the non-coherent path may hold "
+                message=f"{second}.nc reads what {first} wrote in the same kernel: the non-coherent path "
+                "may hold "
                 "an older value",
                 fix=FIX,
                 notes=(f"{first} writes global memory", f"{second} reads the same bytes, non-coherent"),

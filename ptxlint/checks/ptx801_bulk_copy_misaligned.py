@@ -28,7 +28,10 @@ class BulkCopyMisaligned(Check):
             for (_, role), values in outcome.operands.items():
                 for value, event, actor in values.values():
                     key = (event.instruction.offset, role)
-                    if key not in told and (found := self._judge(context, event, actor, role, value)) is not None:
+                    if (
+                        key not in told
+                        and (found := self._judge(context, event, actor, role, value)) is not None
+                    ):
                         told.add(key)
                         yield found
 
@@ -52,19 +55,38 @@ class BulkCopyMisaligned(Check):
         what = f"the {role} of {opcode(event)}, {context.analysis.launch.symbol_at(value)},"
         if offset % min(need, align):
             message = f"{what} is not aligned to {need} bytes"
-            return self._draft(context, event, actor, role, message, f"align the {role} to {need} bytes", None)
+            return self._draft(
+                context, event, actor, role, message, f"align the {role} to {need} bytes", None
+            )
         if align >= need or variable.external or rounds_up(context):
             return None
-        message = f"{what} need not be aligned to {need} bytes: {variable.name} is declared with .align {align}"
+        message = (
+            f"{what} need not be aligned to {need} bytes: {variable.name} is declared with .align {align}"
+        )
         return self._draft(
-            context, event, actor, role, message, f"declare {variable.name} with .align {need}", Confidence.MEDIUM
+            context,
+            event,
+            actor,
+            role,
+            message,
+            f"declare {variable.name} with .align {need}",
+            Confidence.MEDIUM,
         )
 
     def _draft(
-        self, context: Context, event: Event, actor: Actor, cause: str, message: str, help_: str, sure: Confidence | None
+        self,
+        context: Context,
+        event: Event,
+        actor: Actor,
+        cause: str,
+        message: str,
+        help_: str,
+        sure: Confidence | None,
     ) -> Draft:
         problem = Problem("operand", event, actor, facts={"cause": cause})
-        fix = Fix(help_, ".shared .align 128 .b8 tile[16384];", "alignas(128) __shared__ unsigned char tile[16384];")
+        fix = Fix(
+            help_, ".shared .align 128 .b8 tile[16384];", "alignas(128) __shared__ unsigned char tile[16384];"
+        )
         return draft(self, context, problem, message, fix, ("", message), sure=sure)
 
 

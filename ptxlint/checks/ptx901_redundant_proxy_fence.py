@@ -24,7 +24,7 @@ class RedundantProxyFence(Check):
     default = False
 
     def run(self, context: Context) -> Iterator[Draft]:
-        """Report fences before which no thread that is ordered before them accessed shared memory, in any run."""
+        """Report fences that no generic access of shared memory precedes, in any run."""
         useful: dict[int, bool] = {}
         events: dict[int, Event] = {}
         for outcome in context.analysis.outcomes:

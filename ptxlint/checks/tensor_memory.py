@@ -11,6 +11,7 @@ from ptxlint.engine.tensor_memory import Allocation, TensorAccess, TensorGap, Un
 from ptxlint.engine.tensor_rules import KIND
 from ptxlint.report.finding import Confidence, Fix
 
+ACCESSES = (TensorGap.COMPLETION, TensorGap.ORDER, TensorGap.REFILL)
 WAIT_FOR_COMMIT = Fix(
     "commit the operations to an mbarrier, and wait for its phase before the tensor memory is used",
     "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [done];\n"
@@ -36,12 +37,42 @@ class TensorHazard:
 
 
 def tensor_hazards(context: Context, *gaps: TensorGap) -> Iterator[TensorHazard]:
-    """Yield the hazards of tensor memory with one of *gaps*."""
-    for hazard in hazards(context, *(KIND + gap.value for gap in gaps)):
+    """Yield the hazards of tensor memory with one of *gaps*, without those that follow from another."""
+    every = []
+    for hazard in hazards(context, *(KIND + gap.value for gap in TensorGap)):
         first, second = hazard.facts["first"], hazard.facts["second"]
         assert first is None or isinstance(first, (TensorAccess, Allocation))
         assert isinstance(second, (TensorAccess, Allocation))
-        yield TensorHazard(hazard, TensorGap(hazard.cause), first, second)
+        every.append(TensorHazard(hazard, TensorGap(hazard.cause), first, second))
+    told = _without_consequences(every, context)
+    return iter([found for found in told if found.gap in gaps])
+
+
+def _without_consequences(every: list[TensorHazard], context: Context) -> list[TensorHazard]:
+    """Drop what another hazard explains.
+
+    What is used while pending is pending at its release and when it is freed, too; who uses a result
+    without waiting is not waited for by the next operation either.
+    """
+    used: set[object] = set()
+    pairs: set[tuple[object, object]] = set()
+    for found in every:
+        if found.gap in ACCESSES and found.units[1] is not Unit.DEALLOC and found.first is not None:
+            used.add(place_key(context, found.first.event))
+            if found.units[0] is Unit.TENSOR_CORE:
+                pairs.add((place_key(context, found.first.event), place_key(context, found.second.event)))
+    kept = []
+    for found in every:
+        first, second = found.units
+        if found.first is not None and (found.gap in ACCESSES or found.gap is TensorGap.RELEASED):
+            at = place_key(context, found.first.event)
+            if (found.gap is TensorGap.RELEASED or second is Unit.DEALLOC) and at in used:
+                continue
+            turned = (place_key(context, found.second.event), at)
+            if second is Unit.TENSOR_CORE and first is not second and turned in pairs:
+                continue
+        kept.append(found)
+    return kept
 
 
 def columns(found: TensorAccess | Allocation) -> str:

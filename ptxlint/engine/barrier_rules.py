@@ -68,10 +68,11 @@ class BarrierRules:
         """A shared write, after reads by warps that had only arrived."""
         seen = fiber.clock.seen
         for read, arrive in self.reads:
-            if read.actor.warp != fiber.warp.index and read.overlaps(access.low, access.high):
-                if seen.get(read.component, -1) < read.time:
-                    point = Point(read.event, read.actor, read.sequence)
-                    self.machine.hazard(Hazard("arrive as acquire", arrive, point, "written-by-others"))
+            if read.actor.warp == fiber.warp.index or not read.overlaps(access.low, access.high):
+                continue
+            if seen.get(read.component, -1) < read.time:
+                point = Point(read.event, read.actor, read.sequence)
+                self.machine.hazard(Hazard("arrive as acquire", arrive, point, "written-by-others"))
 
     # -- collectives ------------------------------------------------------------------------------
 

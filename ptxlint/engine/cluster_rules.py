@@ -1,7 +1,8 @@
 """What one CTA of a cluster shows of the rules between CTAs.
 
-The CTA that runs is rank 0, and its peers do to it what it does to them. So a remote arrive on a peer's mbarrier
-is also an arrival of a peer on ours, and bytes that we read from a peer are bytes that a peer reads from us.
+The CTA that runs is rank 0, and its peers do to it what it does to them. So a remote arrive on a peer's
+mbarrier is also an arrival of a peer on ours, and bytes that we read from a peer are bytes that a peer
+reads from us.
 """
 
 from typing import TYPE_CHECKING
@@ -51,7 +52,9 @@ class ClusterMemory:
             self.machine.hazard(Hazard("peer not started", point, point))
         return point
 
-    def access(self, fiber: Fiber, event: Event, mask: int, addresses: list[int], size: int, rw: fx.Rw) -> None:
+    def access(
+        self, fiber: Fiber, event: Event, mask: int, addresses: list[int], size: int, rw: fx.Rw
+    ) -> None:
         """``ld``, ``st``, ``atom``, ``red`` of a peer's shared memory."""
         point = self._point(fiber, event, mask)
         if max(addresses) >> 24:
@@ -105,7 +108,7 @@ class ClusterMemory:
             join(self.released, fiber.clock.seen)
 
     def copy(self, fiber: Fiber, event: Event, mask: int) -> None:
-        """A bulk copy to another CTA: its complete-tx publishes nothing of what the issuer did before (8.9.1.1)."""
+        """A bulk copy to another CTA: its complete-tx publishes nothing of its issuer's past (8.9.1.1)."""
         point = self._point(fiber, event, mask)
         for write in self._known(fiber):
             self.suspects["history", write.event.instruction.index, write.component] = (
@@ -169,7 +172,10 @@ class ClusterMemory:
             return
         seen = fiber.clock.seen
         for write in [*self._known(fiber), *self._own()]:
-            if seen.get(write.component, -1) < write.time or self.released.get(write.component, -1) >= write.time:
+            if (
+                seen.get(write.component, -1) < write.time
+                or self.released.get(write.component, -1) >= write.time
+            ):
                 continue
             if len(self.suspects) >= _SUSPECTS:
                 break
@@ -226,7 +232,7 @@ class ClusterMemory:
             machine.hazard(Hazard("exits early", plain, plain, "no-cluster-barrier"))
 
     def _for_peers(self, write: Access) -> bool:
-        """Whether peers read what this CTA wrote: it reads such bytes of theirs, or nobody here reads them."""
+        """Whether peers read what this CTA wrote: it reads theirs, or nobody here reads it."""
         if self.reads:
             return any(low < write.high and write.low < high for low, high in self.reads)
         shadow = self.machine.shadow
@@ -237,6 +243,6 @@ class ClusterMemory:
                 for record in records.values():
                     if record.write:
                         continue
-                    if not record.exact or record.low < write.high and write.low < record.high:
+                    if not record.exact or (record.low < write.high and write.low < record.high):
                         return False
         return True

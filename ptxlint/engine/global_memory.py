@@ -31,7 +31,15 @@ class GlobalAccess(Access):
     __slots__ = ("acquired", "base", "group", "handed_on", "released", "rw")
 
     def __init__(
-        self, event: Event, fiber: Fiber, mask: int, base: Base, offsets: list[int], size: int, rw: fx.Rw, sequence: int
+        self,
+        event: Event,
+        fiber: Fiber,
+        mask: int,
+        base: Base,
+        offsets: list[int],
+        size: int,
+        rw: fx.Rw,
+        sequence: int,
     ) -> None:
         actor = fiber.actor if mask == fiber.mask else Actor(fiber.warp.index, mask)
         super().__init__(
@@ -67,7 +75,7 @@ class GlobalAccess(Access):
 def locate(unknowns: Unknowns, value: Value, mask: int) -> list[tuple[Base, list[int]]]:
     """Return the addresses of the lanes in *mask* by base: offsets sorted, each once."""
     if value.__class__ is int:
-        return [((), [value])]  # type: ignore[list-item]
+        return [((), [value])]
     if isinstance(value, Linear):
         terms, offset = unknowns.reduce(value.terms, value.offset)
         base = tuple((atom.id, k) for atom, k in terms)
@@ -99,7 +107,10 @@ def polls(code: Code) -> set[int]:
                     continue
                 effect = item.effect
                 if isinstance(effect, fx.MemoryAccess) and effect.rw is not fx.Rw.WRITE:
-                    if effect.order is not fx.Order.WEAK and effect.space in (fx.Space.GLOBAL, fx.Space.GENERIC):
+                    if effect.order is not fx.Order.WEAK and effect.space in (
+                        fx.Space.GLOBAL,
+                        fx.Space.GENERIC,
+                    ):
                         reads.append(item)
                     elif effect.space not in (fx.Space.LOCAL, fx.Space.PARAM, fx.Space.CONST):
                         other = True
@@ -185,7 +196,10 @@ class GlobalMemory:
         if not pending:
             return
         stored = store.event.effect
-        reduces = isinstance(stored, fx.BulkCopy) and stored.kind in (fx.BulkKind.REDUCE, fx.BulkKind.TENSOR_REDUCE)
+        reduces = isinstance(stored, fx.BulkCopy) and stored.kind in (
+            fx.BulkKind.REDUCE,
+            fx.BulkKind.TENSOR_REDUCE,
+        )
         if reduces and use.rw is fx.Rw.ATOMIC:
             self._report("mixed atomics", store, use, self._wait_cause(seen, store))
         elif use.rw is not fx.Rw.WRITE:
@@ -237,7 +251,9 @@ class GlobalMemory:
 
     # -- bulk copies ------------------------------------------------------------------------------
 
-    def bulk_store(self, fiber: Fiber, event: Event, mask: int, queue: GroupQueue, number: int, size: int | None) -> None:
+    def bulk_store(
+        self, fiber: Fiber, event: Event, mask: int, queue: GroupQueue, number: int, size: int | None
+    ) -> None:
         """A bulk store or reduction to global memory, in group *number* of *queue*."""
         effect: fx.BulkCopy = event.effect  # type: ignore[assignment]
         places: list[tuple[Base, list[int]]] = [((), [0])]
@@ -245,7 +261,9 @@ class GlobalMemory:
         if exact:
             places = locate(self.machine.unknowns, self.machine.address(fiber, event.b.destination), mask)
         for base, offsets in places:
-            made = GlobalAccess(event, fiber, mask, base, offsets, size or 1, fx.Rw.WRITE, self.machine.sequence)
+            made = GlobalAccess(
+                event, fiber, mask, base, offsets, size or 1, fx.Rw.WRITE, self.machine.sequence
+            )
             made.family = Family.BULK_STORE
             made.queue = queue
             made.group = number
@@ -270,7 +288,9 @@ class GlobalMemory:
         for base, offsets in locate(self.machine.unknowns, self.machine.address(fiber, event.b.source), mask):
             made = GlobalAccess(event, fiber, mask, base, offsets, size, fx.Rw.READ, self.machine.sequence)
             for write in self.writes.get(base, {}).values():
-                if seen.get(write.component, -1) >= write.time > fenced.get(write.component, -1) and write.meets(made):
+                if seen.get(write.component, -1) >= write.time > fenced.get(
+                    write.component, -1
+                ) and write.meets(made):
                     self._report("unfenced load", write, made, "")
             for store in self.stores.get(base, {}).values():
                 if seen.get(store.component, -1) >= store.time and store.meets(made):
@@ -283,7 +303,9 @@ class GlobalMemory:
                 Point(first.event, first.actor, first.sequence),
                 Point(second.event, second.actor, second.sequence),
                 cause,
-                facts={"bytes": (max(first.low, second.low), min(first.high, second.high)), "write": second.write},
+                facts={
+                    "bytes": (max(first.low, second.low), min(first.high, second.high)),
+                    "write": second.write,
+                },
             )
         )
-

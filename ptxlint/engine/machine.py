@@ -116,6 +116,9 @@ class Machine:
         self.remote_copies: dict[int, int] = {}
         self.tensor_columns = 0
         self.tensor = TensorMemory()
+        self.multiplies = any(
+            event.kind == "TensorMma" for code in (kernel, *functions.values()) for event in code.events
+        )
         self.commits = any(
             event.kind in ("TensorCommit", "TensorMma", "TensorCopy")
             for code in (kernel, *functions.values())
@@ -691,11 +694,15 @@ class Machine:
         state = self.cluster
         if not state.arrived:
             return False
+        missing = False
         for warp in self.warps:
-            if warp.alive & ~state.arrived.get(warp.index, 0) and not partial:
-                return False
+            if warp.alive & ~state.arrived.get(warp.index, 0):
+                if not partial:
+                    return False
+                missing = True
         if partial and not any(f.blocked and f.blocked[0] == "cluster" for f in self.blocked):
             return False
+        self.tensor.loose = self.tensor.loose or missing
         self._release_cluster()
         return True
 

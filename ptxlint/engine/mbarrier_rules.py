@@ -103,7 +103,9 @@ def _init_problem(machine: Machine, event: Event, actor: Actor, barrier: Mbarrie
     )
 
 
-def initialised(machine: Machine, fiber: Fiber, event: Event, barrier: Mbarrier, lanes: int, count: int | None) -> None:
+def initialised(
+    machine: Machine, fiber: Fiber, event: Event, barrier: Mbarrier, lanes: int, count: int | None
+) -> None:
     """Start the life of *barrier*; report a start over a living object and uses that came before."""
     before = barrier.init_event
     if before is not None and barrier.initialised:
@@ -121,7 +123,8 @@ def initialised(machine: Machine, fiber: Fiber, event: Event, barrier: Mbarrier,
             )
             _add(machine, problem)
     early = barrier.early if before is None else []
-    kept = (barrier.arrivals, barrier.gathered, barrier.tx, barrier.copied, barrier.copies, barrier.unknown_bytes)
+    kept = (barrier.arrivals, barrier.gathered, barrier.tx, barrier.copied)
+    kept_copies = (barrier.copies, barrier.unknown_bytes)
     fresh = before is None and not barrier.phase
     # A moment of its own: what other lanes know of the thread up to now does not tell them of it.
     machine.new_moment(fiber)
@@ -141,7 +144,8 @@ def initialised(machine: Machine, fiber: Fiber, event: Event, barrier: Mbarrier,
     machine.touched.clear()
     if early and fresh:
         # Go on as if the init had come first, so that the run does not hang.
-        barrier.arrivals, barrier.gathered, barrier.tx, barrier.copied, barrier.copies, barrier.unknown_bytes = kept
+        barrier.arrivals, barrier.gathered, barrier.tx, barrier.copied = kept
+        barrier.copies, barrier.unknown_bytes = kept_copies
         barrier.pending -= barrier.arrivals
     for user, actor in early:
         _add(machine, _init_problem(machine, user, actor, barrier, "unordered"))
@@ -224,12 +228,12 @@ def arriving(
     if not barrier.known or not barrier.initialised or machine.tainted or machine.denies:
         return
     cause = ""
+    # Whoever waits in between, but not for this, may have been told on a way that is not seen here.
+    again = barrier.phase and previous is not None and previous[2] == waits
     if arrivals > barrier.pending:
         cause = "too-many"
-    elif barrier.phase and knows(machine, fiber, barrier) < barrier.stamp(barrier.phase - 1):
-        # Whoever waits in between, but not for this, may have been told on a way that is not seen here.
-        if previous is not None and previous[2] == waits:
-            cause = "arrives-again"
+    elif again and knows(machine, fiber, barrier) < barrier.stamp(barrier.phase - 1):
+        cause = "arrives-again"
     if not cause:
         return
     other = previous[1] if previous is not None and cause != "too-many" else barrier.last_arrival
@@ -315,7 +319,8 @@ def starved(machine: Machine, barrier: Mbarrier, event: Event, fiber: Fiber, wai
         return
     if not barrier.known or not barrier.initialised or barrier.pending <= 0:
         return
-    uncounted = [e for e in barrier.copy_arrivals.values() if not e.effect.no_increment]  # type: ignore[attr-defined]
+    copies = barrier.copy_arrivals.values()
+    uncounted = [e for e in copies if not getattr(e.effect, "no_increment", True)]
     if not barrier.arrivals and not uncounted:
         return
     if any(other is not barrier and other.arrivals for other in waited):

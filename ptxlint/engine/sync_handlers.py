@@ -183,8 +183,9 @@ def mbarrier_wait(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bo
         else:
             parity = 0
         if not isinstance(parity, int):
-            # The parity follows the phase that is awaited next.
-            parity = barrier.phase
+            # The parity follows the phase that is awaited next: the one that blocked this wait, if any did.
+            awaited = ("parity", event.instruction.index, mask)
+            parity = fiber.warp.executions.setdefault(awaited, barrier.phase)
             machine.outcome.unresolved.add((id(fiber.code), -1 - event.instruction.index))
         parity &= 1
         if event.unused:
@@ -203,6 +204,7 @@ def mbarrier_wait(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bo
             return True
         if (barrier.phase & 1) == parity:
             machine.complete(barrier)
+        fiber.warp.executions.pop(("parity", event.instruction.index, mask), None)
         warp = fiber.warp.index
         machine.waits[warp] = machine.waits.get(warp, 0) + 1
         machine.mbarrier_waits[warp] = machine.mbarrier_waits.get(warp, 0) + 1
@@ -212,6 +214,7 @@ def mbarrier_wait(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bo
         known = fiber.clock.seen.get(barrier.component, -1)
         if effect.order is fx.Order.RELAXED:
             relaxed.observe(machine, fiber, barrier.released)
+            machine.tensor.observe_relaxed(warp, barrier.released.seen)
             if barrier.init_event is None:
                 machine.relaxed_open[fiber.component] = event
         else:

@@ -1,5 +1,6 @@
 """How the machine performs ``tcgen05``: tensor memory, its allocation, waits, commits and fences."""
 
+from ptxlint.engine.clocks import join
 from ptxlint.engine.events import Actor
 from ptxlint.engine.machine import Machine
 from ptxlint.engine.memory_handlers import concrete, shared_offset
@@ -71,7 +72,7 @@ def _issue(
     def report(gap: TensorGap, first: TensorAccess | Allocation | None, second: TensorAccess) -> None:
         note(machine, gap, first, second)
 
-    machine.tensor.check(access, clock.seen, report)
+    machine.tensor.check(access, machine.tensor.known(fiber.warp.index, clock.seen), report)
     return access
 
 
@@ -188,6 +189,11 @@ def tensor_fence(machine: Machine, fiber: Fiber, event: Event, mask: int) -> boo
             if component in seen:
                 seen[component + 1] = seen[component]
     else:
+        for component, time in machine.tensor.relaxed.get(warp, {}).items():
+            # What completes by tcgen05 rules is known from here on, and may be passed on.
+            if not machine.components.is_thread(component) and seen.get(component, -1) < time:
+                if machine.components.name(component)[0] == "tcgen05":  # type: ignore[index]
+                    seen[component] = time
         machine.tensor.fenced_after[warp] = dict(seen)
     machine.log(fiber, event, mask)
     return False
@@ -241,6 +247,9 @@ def tensor_dealloc(machine: Machine, fiber: Fiber, event: Event, mask: int) -> b
         return False
     columns = scalar(machine, fiber, event.b.columns, mask)
     count = columns if isinstance(columns, int) and columns > 0 else 1
+    if any(entry.event.kind in ("ClusterWait", "CtaBarrier") for entry in machine.logs[fiber.warp.index]):
+        # A barrier waits for the threads that have not exited; those that have are done.
+        join(fiber.clock.seen, memory.exited)
     access = _issue(
         machine, fiber, event, mask, Unit.DEALLOC, True, (None, column, column + count, ALL_LANES), None
     )

@@ -1,8 +1,9 @@
 """Tensor maps in global memory that the kernel itself writes: fences before use, updates in flight.
 
-A map is 128 bytes (PTX ISA 9.7.9.28). Copies read it through the tensormap proxy; a write to it is known there
-after a ``fence.proxy.tensormap::generic.release`` that follows it, and an ``.acquire`` of the map on the way to the
-use. A map in parameter or constant memory is set before the kernel starts, and so is one that the kernel only reads.
+A map is 128 bytes (PTX ISA 9.7.9.28). Copies read it through the tensormap proxy; a write to it is known
+there after a ``fence.proxy.tensormap::generic.release`` that follows it, and an ``.acquire`` of the map on
+the way to the use. A map in parameter or constant memory is set before the kernel starts, and so is one
+that the kernel only reads.
 """
 
 from typing import TYPE_CHECKING
@@ -84,7 +85,9 @@ class TensorMaps:
                     if seen.get(write.component, -1) >= write.time and len(write.released) < _KEPT:
                         write.released.append(moment)
         if effect.half != "release" and event.b.address is not None:
-            for made in self._records(fiber, event, mask, event.b.address, effect.size or MAP_BYTES, fx.Rw.READ):
+            for made in self._records(
+                fiber, event, mask, event.b.address, effect.size or MAP_BYTES, fx.Rw.READ
+            ):
                 for write in writes.get(made.base, {}).values():
                     if write.meets(made) and any(seen.get(c, -1) >= t for c, t in write.released):
                         write.acquired.append(moment)

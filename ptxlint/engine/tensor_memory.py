@@ -8,7 +8,7 @@ which is what one warp can reach.
 from collections.abc import Callable
 from enum import Enum
 
-from ptxlint.engine.clocks import Times
+from ptxlint.engine.clocks import Times, join
 from ptxlint.engine.events import Actor
 from ptxlint.engine.program import Event
 
@@ -134,11 +134,27 @@ class TensorMemory:
         self.slots: dict[int, Allocation] = {}
         self.unknown_dealloc = False
         self.relinquished: Event | None = None
+        self.exited: Times = {}
+        self.relaxed: dict[int, Times] = {}
+        self.loose = False
         self.issued: dict[tuple[Unit, int], int] = {}
         self.newest: dict[tuple[Unit, int], TensorAccess] = {}
         self.sites: dict[tuple[int, int], int] = {}
         self.fenced_after: dict[int, Times] = {}
         self.written: set[object] = set()
+
+    def observe_relaxed(self, warp: int, released: Times) -> None:
+        """Note what a relaxed wait by *warp* observed: enough for tcgen05, whose fences order the rest."""
+        join(self.relaxed.setdefault(warp, {}), released)
+
+    def known(self, warp: int, seen: Times) -> Times:
+        """Return what a thread of *warp* that has *seen* knows of tensor memory."""
+        more = self.relaxed.get(warp)
+        if not more:
+            return seen
+        both = dict(seen)
+        join(both, more)
+        return both
 
     def buckets(self, access: TensorAccess) -> range:
         """Return the numbers of the buckets that *access* touches."""

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from ptxlint.engine.clocks import join
 from ptxlint.engine.events import Hazard, Point
 from ptxlint.engine.tensor_memory import Allocation, TensorAccess, TensorGap, Unit
 from ptxlint.engine.warp import Fiber
@@ -29,13 +30,18 @@ def note(
 ) -> None:
     """Record a hazard of tensor memory; the first evidence of two instructions is kept.
 
-    After a forced wait too little is known of what has been observed.
+    After a forced wait too little is known of what has been observed, and when peers let a cluster
+    barrier go too little of who is still at work.
     """
     if machine.tainted and gap is not TensorGap.UNKNOWN_PRODUCER:
         return
     frees = isinstance(second, TensorAccess) and second.unit is Unit.DEALLOC
-    if (gap in LIFE or frees and gap is TensorGap.ORDER) and machine.oracle.scenario.name != MAIN:
-        return
+    if gap in LIFE or frees:
+        if machine.oracle.scenario.name != MAIN or machine.tensor.loose:
+            return
+        if machine.multiplies and any(a is not None and a.event.kind == "TensorCopy" for a in (first, second)):
+            # Copied for multiplications, whose commits cover it; those that a loop's end leaves over harm nobody.
+            return
     start = first or second
     machine.hazard(
         Hazard(
@@ -51,6 +57,7 @@ def note(
 def at_exit(machine: "Machine", fiber: Fiber) -> None:
     """Report what a warp that exits handed over without ever waiting for it."""
     warp = fiber.warp.index
+    join(machine.tensor.exited, fiber.clock.seen)
     _wgmma_released(machine, warp)
     for unit in (Unit.LOAD, Unit.STORE):
         access = machine.tensor.newest.get((unit, warp))
