@@ -75,6 +75,9 @@ def findings_of(fixture: Fixture, arguments: Sequence[str]) -> list[Finding]:
 def test_fixture(fixture: Fixture, request: pytest.FixtureRequest) -> None:
     expected = expect.read(fixture.source)
     findings = findings_of(fixture, expected.arguments)
+    if not any(marker.code == "PTX990" for marker in expected.markers):
+        # What was not analysed is no verdict on the kernel: a fixture that is about it says so.
+        findings = [finding for finding in findings if finding.code != "PTX990"]
     if request.config.getoption("--update-expect") and update(fixture.source, expected, findings):
         pytest.fail(
             f"{fixture.source.name} rewritten; run python -m tests.build_fixtures, and look at the diff"

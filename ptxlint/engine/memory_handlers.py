@@ -193,6 +193,8 @@ def _shared_values(
 
 def compose(memory: dict[int, tuple[Value, int]], address: int, size: int) -> Value | None:
     """Return the remembered *size* bytes at *address*: as stored, out of a wider store, or of pieces."""
+    if not memory:
+        return None
     entry = memory.get(address)
     if entry is not None:
         if entry[1] == size:
@@ -209,8 +211,9 @@ def compose(memory: dict[int, tuple[Value, int]], address: int, size: int) -> Va
             low |= piece[0] << (8 * covered)
             covered += piece[1]
         return low & ((1 << 8 * size) - 1)
-    for back in range(1, 16):
-        wide = memory.get(address - back)
+    for aligned in (3, 7, 15):
+        back = address & aligned
+        wide = memory.get(address - back) if back else None
         if wide is not None:
             if wide[1] >= back + size and isinstance(wide[0], int):
                 return wide[0] >> (8 * back) & ((1 << 8 * size) - 1)

@@ -19,6 +19,8 @@ from math import gcd
 from typing import Union
 
 LANES = 32
+# How many functions of functions of unknowns are followed to evaluate one.
+MAX_DEPTH = 80
 FULL = (1 << LANES) - 1
 
 Offset = Union[int, "tuple[int, ...]"]
@@ -196,6 +198,7 @@ class Unknowns:
         self.learned: dict[Key, int] = {}
         self.generous = False
         self.version = 0
+        self._depth = 0
         self._canonical: dict[Terms, tuple[Key, int, Terms]] = {}
 
     def canonical(self, terms: Terms) -> tuple[Key, int, Terms]:
@@ -234,8 +237,12 @@ class Unknowns:
     def value_of(self, atom: Atom) -> int | None:
         """Return the value of *atom* if what is assumed fixes it."""
         if atom.value is None and atom.evaluate is not None and atom.checked != self.version:
+            if self._depth > MAX_DEPTH:
+                return None
             atom.checked = self.version
+            self._depth += 1
             known = [self.resolve(argument) for argument in atom.arguments]
+            self._depth -= 1
             if all(value.__class__ is int for value in known):
                 atom.value = atom.evaluate(*known)
         return atom.value
@@ -395,8 +402,19 @@ class Unknowns:
     def _evaluate(self, terms: Terms, choice: "dict[Atom, int]") -> int | None:
         """The value of *terms* under *choice*, without keeping anything."""
         memo: dict[int, int | None] = {}
+        depth = 0
 
         def value(atom: Atom) -> int | None:
+            nonlocal depth
+            if depth > MAX_DEPTH:
+                return None
+            depth += 1
+            try:
+                return inner_value(atom)
+            finally:
+                depth -= 1
+
+        def inner_value(atom: Atom) -> int | None:
             if atom in choice:
                 return choice[atom]
             if atom.value is not None:
