@@ -3,7 +3,15 @@
 from collections.abc import Iterator
 
 from ptxlint.checks.base import Check, Context, Draft
-from ptxlint.checks.tensor_memory import WAIT_FOR_COMMIT, TensorHazard, columns, last_by, name, tell, tensor_hazards
+from ptxlint.checks.tensor_memory import (
+    WAIT_FOR_COMMIT,
+    TensorHazard,
+    columns,
+    last_by,
+    name,
+    tell,
+    tensor_hazards,
+)
 from ptxlint.engine.events import LogEntry
 from ptxlint.engine.tensor_memory import TensorGap, Unit
 from ptxlint.report.finding import Severity
@@ -20,13 +28,14 @@ class Tcgen05ResultWithoutCommit(Check):
         """Report uses of tensor memory whose pending tensor-core operation was not observed complete."""
         for found in tensor_hazards(context, TensorGap.COMPLETION, TensorGap.ORDER):
             first, second = found.units
-            if first is not Unit.TENSOR_CORE or second is Unit.DEALLOC and found.gap is TensorGap.ORDER:
+            if first is not Unit.TENSOR_CORE or (second is Unit.DEALLOC and found.gap is TensorGap.ORDER):
                 continue
             assert found.first is not None
             cause, near, why = self._cause(found)
             verb = "releases" if second is Unit.DEALLOC else "uses"
             message = (
-                f"{name(found.second)} {verb} {columns(found.second)} while the {name(found.first)} on them may be "
+                f"{name(found.second)} {verb} {columns(found.second)} while the {name(found.first)} on "
+                "them may be "
                 f"pending: {why}"
             )
             notes = (f"works on {columns(found.first)}, asynchronously", f"{verb} {columns(found.second)}")

@@ -39,8 +39,9 @@ def note(
     if gap in LIFE or frees:
         if machine.oracle.scenario.name != MAIN or machine.tensor.loose:
             return
-        if machine.multiplies and any(a is not None and a.event.kind == "TensorCopy" for a in (first, second)):
-            # Copied for multiplications, whose commits cover it; those that a loop's end leaves over harm nobody.
+        kinds = [access.event.kind for access in (first, second) if access is not None]
+        if machine.multiplies and "TensorCopy" in kinds:
+            # The commits of the multiplications cover it; what a loop's end leaves over harms nobody.
             return
     start = first or second
     machine.hazard(
