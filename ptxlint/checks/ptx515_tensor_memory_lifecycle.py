@@ -73,11 +73,11 @@ class TensorMemoryLifecycle(Check):
         assert first is not None
         if gap is TensorGap.NOT_PUBLISHED:
             message = (
-                f"{name(second)} uses {place}, whose address the {name(first)} of "
+                f"{name(second)} takes {place}, whose address the {name(first)} of "
                 f"{found.hazard.first.actor} has not "
                 "published to this thread: no barrier is between them"
             )
-            notes = (f"allocates {columns(first)}", f"uses {place}")
+            notes = (f"allocates {columns(first)}", f"takes {place}")
             return tell(self, found, context, "address-not-published", message, PUBLISH, notes, by_first=True)
         if gap is TensorGap.USE_AFTER_DEALLOC:
             message = (

@@ -5,6 +5,7 @@ from ptxlint.engine.events import Actor
 from ptxlint.engine.machine import Machine
 from ptxlint.engine.memory_handlers import concrete, shared_offset
 from ptxlint.engine.program import Event, LoadsUsed
+from ptxlint.engine.shadow import GRANULE
 from ptxlint.engine.sync_handlers import scalar
 from ptxlint.engine.tensor_memory import ALL_LANES, Allocation, TensorAccess, TensorGap, Unit
 from ptxlint.engine.tensor_rules import note
@@ -215,11 +216,25 @@ def tensor_alloc(machine: Machine, fiber: Fiber, event: Event, mask: int) -> boo
     holder = Allocation(event, fiber.actor, low, low + count, fiber.component, fiber.time, machine.sequence)
     memory.allocations.append(holder)
     if points is not None:
+        _read_already(machine, fiber, address, holder)
         memory.slots[address] = holder
     machine.log(fiber, event, mask)
     if memory.relinquished is not None:
         note(machine, TensorGap.AFTER_RELINQUISH, None, holder)
     return False
+
+
+def _read_already(machine: Machine, fiber: Fiber, slot: int, holder: Allocation) -> None:
+    """Report reads of the address by threads that did not wait for the allocation: they came first here."""
+    seen = fiber.clock.seen
+    for read in machine.shadow.generic.get(slot >> GRANULE, {}).values():
+        if read.write or read.actor.warp == fiber.warp.index or not read.overlaps(slot, slot + 4):
+            continue
+        if seen.get(read.component, -1) < read.time:
+            place = (None, holder.low, holder.high, ALL_LANES)
+            issued = (read.component, read.time, machine.sequence)
+            second = TensorAccess(read.event, read.actor, Unit.LOAD, False, place, issued, None)
+            note(machine, TensorGap.NOT_PUBLISHED, holder, second)
 
 
 def tensor_relinquish(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
