@@ -30,7 +30,8 @@ class WgmmaOperandReleasedEarly(Check):
             return None
         cause, near, why = _cause(conflict)
         message = (
-            f"{context.opcode(second)} overwrites {context.place(second)} while the wgmma that reads it may be "
+            f"{context.opcode(second)} overwrites {context.place(second)} while the wgmma that "
+            "reads it may be "
             f"pending: {why}"
         )
         return Verdict(cause, message, FIX, near)
@@ -39,7 +40,8 @@ class WgmmaOperandReleasedEarly(Check):
         """Report arrivals after a wgmma that nothing waits for until its warp exits."""
         for hazard in hazards(context, WGMMA_RELEASED):
             message = (
-                f"{opcode(hazard.second.event)} publishes that the thread is done while the wgmma before it may still "
+                f"{opcode(hazard.second.event)} publishes that the thread is done while the wgmma "
+                "before it may still "
                 "read its operands: no wgmma.wait_group that retires it follows"
             )
             notes = ("reads shared memory through the async proxy", "arrives with the wgmma pending")
@@ -61,4 +63,8 @@ def _cause(conflict: Conflict) -> tuple[str, tuple[LogEntry, str] | None, str]:
     if last.number:
         near = (last, f"lets {last.number} groups stay pending")
         return "wait-too-weak", near, "the wait before the release lets its group stay pending"
-    return "wait-after-release", (last, "waits after the stage was released"), "the stage was released before the wait"
+    return (
+        "wait-after-release",
+        (last, "waits after the stage was released"),
+        "the stage was released before the wait",
+    )

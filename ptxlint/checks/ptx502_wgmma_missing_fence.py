@@ -31,7 +31,9 @@ class WgmmaMissingFence(Check):
                 steps = []
                 if hazard.other >= 0:
                     before = code.function.instructions[hazard.other]
-                    steps.append(Step("each thread", site_of(context, before), f"writes {hazard.register}", "first"))
+                    steps.append(
+                        Step("each thread", site_of(context, before), f"writes {hazard.register}", "first")
+                    )
                     what = f"uses {hazard.register}, written with no wgmma.fence since"
                 else:
                     what = "has no wgmma.fence before it"

@@ -40,7 +40,12 @@ class WgmmaAccumulatorReadEarly(Check):
                     "wgmma.wait_group that retires it is on the path",
                     site_of(context, user),
                     (
-                        Step("each thread", site_of(context, wgmma), f"starts the wgmma that uses {hazard.register}", "first"),
+                        Step(
+                            "each thread",
+                            site_of(context, wgmma),
+                            f"starts the wgmma that uses {hazard.register}",
+                            "first",
+                        ),
                         Step("each thread", site_of(context, user), f"{verb} {hazard.register}", "second"),
                     ),
                     FIX,

@@ -3,10 +3,21 @@
 from collections.abc import Iterator
 
 from ptxlint.checks.base import Check, Context, Draft
-from ptxlint.checks.tensor_memory import WAIT_FOR_COMMIT, TensorHazard, columns, last_by, name, tell, tensor_hazards
+from ptxlint.checks.hazards import between
+from ptxlint.checks.tensor_memory import (
+    WAIT_FOR_COMMIT,
+    TensorHazard,
+    columns,
+    last_by,
+    name,
+    tell,
+    tensor_hazards,
+)
 from ptxlint.engine.events import LogEntry
 from ptxlint.engine.tensor_memory import TensorGap, Unit
 from ptxlint.report.finding import Severity
+
+PLAIN = "arrives at once: a plain arrival does not wait for tcgen05 operations"
 
 
 class Tcgen05ResultWithoutCommit(Check):
@@ -20,13 +31,14 @@ class Tcgen05ResultWithoutCommit(Check):
         """Report uses of tensor memory whose pending tensor-core operation was not observed complete."""
         for found in tensor_hazards(context, TensorGap.COMPLETION, TensorGap.ORDER):
             first, second = found.units
-            if first is not Unit.TENSOR_CORE or second is Unit.DEALLOC and found.gap is TensorGap.ORDER:
+            if first is not Unit.TENSOR_CORE or (second is Unit.DEALLOC and found.gap is TensorGap.ORDER):
                 continue
             assert found.first is not None
             cause, near, why = self._cause(found)
             verb = "releases" if second is Unit.DEALLOC else "uses"
             message = (
-                f"{name(found.second)} {verb} {columns(found.second)} while the {name(found.first)} on them may be "
+                f"{name(found.second)} {verb} {columns(found.second)} while the {name(found.first)} on "
+                "them may be "
                 f"pending: {why}"
             )
             notes = (f"works on {columns(found.first)}, asynchronously", f"{verb} {columns(found.second)}")
@@ -36,14 +48,18 @@ class Tcgen05ResultWithoutCommit(Check):
     def _cause(found: TensorHazard) -> tuple[str, tuple[LogEntry, str] | None, str]:
         hazard = found.hazard
         issuer = hazard.first.actor.warp
+        waited = last_by(hazard, hazard.second.actor.warp, "MbarrierWait")
+        if waited is not None:
+            for entry in reversed(between(hazard, "MbarrierArrive")):
+                if entry.actor.warp == issuer and entry.number == waited.number:
+                    return "plain-arrive", (entry, PLAIN), "no tcgen05.commit tracks it"
         commit = last_by(hazard, issuer, "TensorCommit")
         if commit is not None:
             near = (commit, "commits to an mbarrier that the later thread has not waited for")
             return "commit-not-waited", near, "its commit has not been waited for"
         arrive = last_by(hazard, issuer, "MbarrierArrive")
         if arrive is not None:
-            near = (arrive, "arrives at once: a plain arrival does not wait for tcgen05 operations")
-            return "plain-arrive", near, "no tcgen05.commit tracks it"
+            return "plain-arrive", (arrive, PLAIN), "no tcgen05.commit tracks it"
         if found.gap is TensorGap.ORDER:
             return "no-wait", None, "nothing was waited for that follows it"
         return "no-commit", None, "no tcgen05.commit tracks it"

@@ -9,7 +9,8 @@ from ptxlint.report.finding import Fix, Severity
 
 FIX = Fix(
     "wait for the loads before tensor memory is handed back",
-    "tcgen05.wait::ld.sync.aligned;\ntcgen05.fence::before_thread_sync;\n// then the arrival that hands it back",
+    "tcgen05.wait::ld.sync.aligned;\ntcgen05.fence::before_thread_sync;\n// then the "
+    "arrival that hands it back",
     "cutlass::arch::fence_view_async_tmem_load();  // tcgen05.wait::ld",
 )
 ORDER = Fix(
@@ -37,21 +38,28 @@ class Tcgen05LoadNotWaited(Check):
                 if second is not Unit.LOAD:
                     continue
                 message = (
-                    f"{name(found.first)} overwrites {columns(found.second)} before the {name(found.second)} that "
+                    f"{name(found.first)} overwrites {columns(found.second)} before the "
+                    f"{name(found.second)} that "
                     "reads them ran: nothing that follows the load was waited for"
                 )
-                notes = (f"works on {columns(found.first)}", f"reads {columns(found.second)}, not ordered before it")
+                notes = (
+                    f"works on {columns(found.first)}",
+                    f"reads {columns(found.second)}, not ordered before it",
+                )
                 yield tell(self, found, context, "refilled-early", message, ORDER, notes)
                 continue
-            if first is not Unit.LOAD or second is Unit.DEALLOC and found.gap is TensorGap.ORDER:
+            if first is not Unit.LOAD or (second is Unit.DEALLOC and found.gap is TensorGap.ORDER):
                 continue
             note = f"reads {columns(found.first)}, asynchronously"
             if found.gap is TensorGap.RELEASED:
                 message = (
-                    f"{name(found.second)} publishes that the thread is done while its {name(found.first)} of "
+                    f"{name(found.second)} publishes that the thread is done while its {name(found.first)} "
+                    "of "
                     f"{columns(found.first)} may be pending: no tcgen05.wait::ld follows it"
                 )
-                yield tell(self, found, context, "no-wait", message, FIX, (note, "arrives with the load pending"))
+                yield tell(
+                    self, found, context, "no-wait", message, FIX, (note, "arrives with the load pending")
+                )
                 continue
             waited = last_by(found.hazard, found.hazard.first.actor.warp, "TensorWait")
             verb = "frees" if second is Unit.DEALLOC else "overwrites"
@@ -60,9 +68,15 @@ class Tcgen05LoadNotWaited(Check):
             if found.gap is TensorGap.ORDER:
                 cause, fix, why = "not-ordered", ORDER, "nothing that follows the load was waited for"
             elif waited is not None:
-                cause, near = "wait-after-release", (waited, "waits after its arrival or barrier has let the other go on")
+                cause, near = (
+                    "wait-after-release",
+                    (waited, "waits after its arrival or barrier has let the other go on"),
+                )
             message = (
-                f"{name(found.second)} {verb} {columns(found.second)} while the {name(found.first)} that reads them "
+                f"{name(found.second)} {verb} {columns(found.second)} while the {name(found.first)} "
+                "that reads them "
                 f"may be pending: {why}"
             )
-            yield tell(self, found, context, cause, message, fix, (note, f"{verb} {columns(found.second)}"), near)
+            yield tell(
+                self, found, context, cause, message, fix, (note, f"{verb} {columns(found.second)}"), near
+            )

@@ -9,7 +9,8 @@ from ptxlint.report.finding import Fix, Severity
 
 FIX = Fix(
     "wait for the stores before tensor memory is published",
-    "tcgen05.wait::st.sync.aligned;\ntcgen05.fence::before_thread_sync;\n// then the arrival that publishes it",
+    "tcgen05.wait::st.sync.aligned;\ntcgen05.fence::before_thread_sync;\n// then the "
+    "arrival that publishes it",
     "cutlass::arch::fence_view_async_tmem_store();  // tcgen05.wait::st",
 )
 
@@ -31,21 +32,28 @@ class Tcgen05StoreNotWaited(Check):
                 if second is not Unit.STORE:
                     continue
                 message = (
-                    f"{name(found.first)} uses {columns(found.second)} before the {name(found.second)} that writes "
+                    f"{name(found.first)} uses {columns(found.second)} before the {name(found.second)} "
+                    "that writes "
                     "them ran: nothing that follows the store was waited for"
                 )
-                notes = (f"works on {columns(found.first)}", f"writes {columns(found.second)}, not ordered before it")
+                notes = (
+                    f"works on {columns(found.first)}",
+                    f"writes {columns(found.second)}, not ordered before it",
+                )
                 yield tell(self, found, context, "used-early", message, FIX, notes)
                 continue
-            if first is not Unit.STORE or second is Unit.DEALLOC and found.gap is TensorGap.ORDER:
+            if first is not Unit.STORE or (second is Unit.DEALLOC and found.gap is TensorGap.ORDER):
                 continue
             note = f"writes {columns(found.first)}, asynchronously"
             if found.gap is TensorGap.RELEASED:
                 message = (
-                    f"{name(found.second)} publishes {columns(found.first)} while the {name(found.first)} that writes "
+                    f"{name(found.second)} publishes {columns(found.first)} while the {name(found.first)} "
+                    "that writes "
                     "them may be pending: no tcgen05.wait::st follows it"
                 )
-                yield tell(self, found, context, "no-wait", message, FIX, (note, "arrives with the store pending"))
+                yield tell(
+                    self, found, context, "no-wait", message, FIX, (note, "arrives with the store pending")
+                )
                 continue
             verb = "frees" if second is Unit.DEALLOC else "uses"
             waited = last_by(found.hazard, found.hazard.first.actor.warp, "TensorWait")
@@ -54,9 +62,15 @@ class Tcgen05StoreNotWaited(Check):
             if found.gap is TensorGap.ORDER:
                 cause, why = "not-ordered", "nothing that follows the store was waited for"
             elif waited is not None:
-                cause, near = "wait-after-release", (waited, "waits for loads, or after the data was published")
+                cause, near = (
+                    "wait-after-release",
+                    (waited, "waits for loads, or after the data was published"),
+                )
             message = (
-                f"{name(found.second)} {verb} {columns(found.second)} while the {name(found.first)} that writes them "
+                f"{name(found.second)} {verb} {columns(found.second)} while the {name(found.first)} "
+                "that writes them "
                 f"may be pending: {why}"
             )
-            yield tell(self, found, context, cause, message, FIX, (note, f"{verb} {columns(found.second)}"), near)
+            yield tell(
+                self, found, context, cause, message, FIX, (note, f"{verb} {columns(found.second)}"), near
+            )

@@ -9,7 +9,8 @@ from ptxlint.report.finding import Confidence, Fix, Severity
 
 FIX = Fix(
     "fence before the barrier in the first thread and after it in the second",
-    "tcgen05.fence::before_thread_sync;\n// barrier, or mbarrier arrive and wait\ntcgen05.fence::after_thread_sync;",
+    "tcgen05.fence::before_thread_sync;\n// barrier, or mbarrier arrive and wait\n"
+    "tcgen05.fence::after_thread_sync;",
     "cute::tcgen05_before_thread_sync(); __syncthreads(); cute::tcgen05_after_thread_sync();",
 )
 
@@ -30,11 +31,14 @@ class Tcgen05MissingThreadFence(Check):
                     "tcgen05.commit arrives on, with no tcgen05.fence::after_thread_sync"
                 )
                 notes = ("loads after a plain wait", "")
-                yield tell(self, found, context, "no-after-fence", message, FIX, notes, best=Confidence.MEDIUM)
+                yield tell(
+                    self, found, context, "no-after-fence", message, FIX, notes, best=Confidence.MEDIUM
+                )
                 continue
             assert found.first is not None
             message = (
-                f"{name(found.second)} of {columns(found.second)} is ordered after the {name(found.first)} by "
+                f"{name(found.second)} of {columns(found.second)} is ordered after the "
+                f"{name(found.first)} by "
                 f"{found.hazard.first.actor} by a barrier only: no tcgen05.fence::before_thread_sync and "
                 "::after_thread_sync around it"
             )

@@ -67,23 +67,29 @@ class TensorMemoryLifecycle(Check):
             return tell(self, found, context, "not-deallocated", message, FREE, (f"allocates {place}", ""))
         if gap is TensorGap.AFTER_RELINQUISH:
             message = f"{name(second)} of {place} after the CTA relinquished the right to allocate"
-            return tell(self, found, context, "alloc-after-relinquish", message, ORDER, (f"allocates {place}", ""))
+            return tell(
+                self, found, context, "alloc-after-relinquish", message, ORDER, (f"allocates {place}", "")
+            )
         assert first is not None
         if gap is TensorGap.NOT_PUBLISHED:
             message = (
-                f"{name(second)} uses {place}, whose address the {name(first)} of {found.hazard.first.actor} has not "
+                f"{name(second)} takes {place}, whose address the {name(first)} of "
+                f"{found.hazard.first.actor} has not "
                 "published to this thread: no barrier is between them"
             )
-            notes = (f"allocates {columns(first)}", f"uses {place}")
+            notes = (f"allocates {columns(first)}", f"takes {place}")
             return tell(self, found, context, "address-not-published", message, PUBLISH, notes, by_first=True)
         if gap is TensorGap.USE_AFTER_DEALLOC:
-            message = f"{name(second)} uses {place} after, or not ordered before, the {name(first)} that frees them"
+            message = (
+                f"{name(second)} uses {place} after, or not ordered before, the {name(first)} that frees them"
+            )
             notes = (f"frees {columns(first)}", f"uses {place}")
             return tell(self, found, context, "freed-in-use", message, FREE_LATER, notes, by_first=True)
         if found.units[1] is not Unit.DEALLOC:
             return None
         message = (
-            f"{name(second)} frees {place} while the {name(first)} by {found.hazard.first.actor} may be using "
+            f"{name(second)} frees {place} while the {name(first)} by {found.hazard.first.actor} "
+            "may be using "
             f"{columns(first)}: no barrier that follows it is on the path"
         )
         notes = (f"uses {columns(first)}", f"frees {place}")
@@ -94,7 +100,9 @@ class TensorMemoryLifecycle(Check):
         first = None
         for event in context.analysis.kernel.events:
             effect = event.effect
-            if not isinstance(effect, (fx.TensorAlloc, fx.TensorMma, fx.TensorCommit, fx.TensorCopy, fx.TensorDealloc)):
+            if not isinstance(
+                effect, (fx.TensorAlloc, fx.TensorMma, fx.TensorCommit, fx.TensorCopy, fx.TensorDealloc)
+            ):
                 continue
             if first is None:
                 first = event

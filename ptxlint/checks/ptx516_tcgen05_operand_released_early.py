@@ -18,7 +18,8 @@ class Tcgen05OperandReleasedEarly(Check):
         if conflict.gap is not Gap.COMPLETION or first.family is not Family.TCGEN05 or not second.write:
             return None
         message = (
-            f"{context.opcode(second)} overwrites {context.place(second)} while the {context.opcode(first)} that reads "
+            f"{context.opcode(second)} overwrites {context.place(second)} while the "
+            f"{context.opcode(first)} that reads "
             "it may be pending: no tcgen05.commit that covers it has been observed"
         )
         fix = Fix(

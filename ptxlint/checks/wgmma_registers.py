@@ -4,7 +4,7 @@ Copies from register to register are taken as renaming: compilers put them at th
 ptxas drops them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ptxlint.checks.base import Context
@@ -68,7 +68,7 @@ class _Pass:
 
     def __init__(self, code: Code) -> None:
         self.code = code
-        self.instructions: tuple[Instruction, ...] | list[Instruction] = code.function.instructions
+        self.instructions: Sequence[Instruction] = code.function.instructions
         self.of_interest: set[str] = set()
         for effects in code.effects:
             for effect in effects:
@@ -145,8 +145,8 @@ def _step(given: _Pass, at: int, state: Pending, found: dict[int, RegisterHazard
             return tuple(moved)
         return state
     uses, definitions = given.touches[at]
-    for names, writes in ((uses, False), (definitions, True)):
-        for name in names:
+    for touched, writes in ((uses, False), (definitions, True)):
+        for name in touched:
             for group in state:
                 if name in group:
                     found.setdefault(at, RegisterHazard(at, group[name], name, writes))
@@ -158,9 +158,7 @@ def _join(old: Pending | None, new: Pending) -> Pending | None:
     if old is None:
         return new
     longer, shorter = (old, new) if len(old) >= len(new) else (new, old)
-    joined = tuple(
-        {**group, **(shorter[i] if i < len(shorter) else {})} for i, group in enumerate(longer)
-    )
+    joined = tuple({**group, **(shorter[i] if i < len(shorter) else {})} for i, group in enumerate(longer))
     same = len(joined) == len(old) and all(a.keys() == b.keys() for a, b in zip(joined, old, strict=True))
     return None if same else joined
 

@@ -147,7 +147,8 @@ def bulk_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
         operands.note(machine, fiber, event, mask, "mbarrier", machine.address(fiber, event.b.mbarrier))
     queue = group_queue(machine, machine.bulk, "bulk", fiber, mask) if effect.bulk_group else None
     if effect.tensor_map is not None and machine.kernel.global_events:
-        tracked = queue or group_queue(machine, machine.bulk, "bulk", fiber, mask)
+        # Of lanes that issue together, the wait of the first is taken for the wait of all.
+        tracked = queue or group_queue(machine, machine.bulk, "bulk", fiber, mask & -mask)
         proofs = [(tracked.read, tracked.committed + 1)]
         if barrier is not None:
             proofs.append((barrier.component, barrier.stamp(barrier.phase)))

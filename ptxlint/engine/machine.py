@@ -73,6 +73,7 @@ class Outcome:
     problems: dict[tuple[object, ...], Problem] = field(default_factory=dict)
     hazards: dict[tuple[object, ...], Hazard] = field(default_factory=dict)
     fences: dict[int, tuple[Event, bool, int]] = field(default_factory=dict)
+    fenced_maps: set[tuple[int, int]] = field(default_factory=set)
     conflict_total: int = 0
 
 

@@ -1,6 +1,6 @@
 """How the machine performs generic accesses: which bytes, by whom, and the values that matter."""
 
-from ptxlint.engine import mbarrier_rules
+from ptxlint.engine import mbarrier_rules, tensor_rules
 from ptxlint.engine.events import Access, Actor, Family
 from ptxlint.engine.machine import Machine
 from ptxlint.engine.operations import LOCAL_WINDOW, SHARED_WINDOW, value_key
@@ -107,6 +107,8 @@ def _touch(
     unique = sorted(set(addresses))
     low, high = unique[0], unique[-1] + size
     if low in machine.alloc_slots:
+        if rw is fx.Rw.READ:
+            tensor_rules.address_read(machine, fiber, event, low)
         return
     actor = fiber.actor if mask == fiber.mask else Actor(fiber.warp.index, mask)
     clock = fiber.clock

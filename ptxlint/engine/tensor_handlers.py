@@ -5,9 +5,10 @@ from ptxlint.engine.events import Actor
 from ptxlint.engine.machine import Machine
 from ptxlint.engine.memory_handlers import concrete, shared_offset
 from ptxlint.engine.program import Event, LoadsUsed
+from ptxlint.engine.shadow import GRANULE
 from ptxlint.engine.sync_handlers import scalar
-from ptxlint.engine.tensor_rules import note
 from ptxlint.engine.tensor_memory import ALL_LANES, Allocation, TensorAccess, TensorGap, Unit
+from ptxlint.engine.tensor_rules import note
 from ptxlint.engine.values import Linear
 from ptxlint.engine.warp import Fiber
 from ptxlint.model import effects as fx
@@ -38,12 +39,9 @@ def _address(machine: Machine, fiber: Fiber, bound: object, mask: int) -> tuple[
     if isinstance(value, tuple):
         value = value[lane]
     base: object = None
-    resolved = machine.unknowns.resolve(value)  # type: ignore[arg-type]
+    resolved = machine.unknowns.resolve(value)
     if isinstance(resolved, Linear):
-        if isinstance(resolved.offset, tuple):
-            offset = resolved.offset[lane]
-        else:
-            offset = resolved.offset
+        offset = resolved.offset[lane] if isinstance(resolved.offset, tuple) else resolved.offset
         base = resolved.terms
     else:
         offset = resolved
@@ -76,9 +74,7 @@ def _issue(
     return access
 
 
-def tensor_core(
-    machine: Machine, fiber: Fiber, event: Event, mask: int, component: int, number: int
-) -> None:
+def tensor_core(machine: Machine, fiber: Fiber, event: Event, mask: int, component: int, number: int) -> None:
     """The tensor-memory side of ``tcgen05.mma``, ``cp`` and ``shift``."""
     effect = event.effect
     completion = (component, number)
@@ -191,9 +187,9 @@ def tensor_fence(machine: Machine, fiber: Fiber, event: Event, mask: int) -> boo
     else:
         for component, time in machine.tensor.relaxed.get(warp, {}).items():
             # What completes by tcgen05 rules is known from here on, and may be passed on.
-            if not machine.components.is_thread(component) and seen.get(component, -1) < time:
-                if machine.components.name(component)[0] == "tcgen05":  # type: ignore[index]
-                    seen[component] = time
+            name = machine.components.name(component)
+            if isinstance(name, tuple) and name[0] == "tcgen05" and seen.get(component, -1) < time:
+                seen[component] = time
         machine.tensor.fenced_after[warp] = dict(seen)
     machine.log(fiber, event, mask)
     return False
@@ -220,11 +216,25 @@ def tensor_alloc(machine: Machine, fiber: Fiber, event: Event, mask: int) -> boo
     holder = Allocation(event, fiber.actor, low, low + count, fiber.component, fiber.time, machine.sequence)
     memory.allocations.append(holder)
     if points is not None:
+        _read_already(machine, fiber, address, holder)
         memory.slots[address] = holder
     machine.log(fiber, event, mask)
     if memory.relinquished is not None:
         note(machine, TensorGap.AFTER_RELINQUISH, None, holder)
     return False
+
+
+def _read_already(machine: Machine, fiber: Fiber, slot: int, holder: Allocation) -> None:
+    """Report reads of the address by threads that did not wait for the allocation: they came first here."""
+    seen = fiber.clock.seen
+    for read in machine.shadow.generic.get(slot >> GRANULE, {}).values():
+        if read.write or read.actor.warp == fiber.warp.index or not read.overlaps(slot, slot + 4):
+            continue
+        if seen.get(read.component, -1) < read.time:
+            place = (None, holder.low, holder.high, ALL_LANES)
+            issued = (read.component, read.time, machine.sequence)
+            second = TensorAccess(read.event, read.actor, Unit.LOAD, False, place, issued, None)
+            note(machine, TensorGap.NOT_PUBLISHED, holder, second)
 
 
 def tensor_relinquish(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:

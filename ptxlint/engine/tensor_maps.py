@@ -67,8 +67,11 @@ class TensorMaps:
                 if seen.get(write.component, -1) < write.time or not write.meets(made):
                     continue
                 cause = _missing(write, seen)
+                pair = (write.event.instruction.index, event.instruction.index)
                 if cause:
                     self._report("map not fenced", write, made, cause)
+                else:
+                    self.machine.outcome.fenced_maps.add(pair)
             if proofs:
                 self.uses.setdefault(made.base, {})[event.instruction.index, made.component, made.low] = made
                 self.finished[id(made)] = proofs

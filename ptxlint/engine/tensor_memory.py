@@ -96,10 +96,10 @@ class TensorAccess:
     @property
     def columns(self) -> str:
         """The columns in words."""
-        name = "tensor memory columns" if self.base is None else "tensor memory columns (from an unknown base)"
+        base = "" if self.base is None else " (from an unknown base)"
         if self.high - self.low == 1:
-            return f"{name.replace('columns', 'column')} {self.low}"
-        return f"{name} {self.low}-{self.high - 1}"
+            return f"tensor memory column{base} {self.low}"
+        return f"tensor memory columns{base} {self.low}-{self.high - 1}"
 
 
 class Allocation:

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 from ptxlint.engine.clocks import join
 from ptxlint.engine.events import Hazard, Point
-from ptxlint.engine.tensor_memory import Allocation, TensorAccess, TensorGap, Unit
+from ptxlint.engine.program import Event
+from ptxlint.engine.tensor_memory import ALL_LANES, Allocation, TensorAccess, TensorGap, Unit
 from ptxlint.engine.warp import Fiber
 
 if TYPE_CHECKING:
@@ -39,8 +40,9 @@ def note(
     if gap in LIFE or frees:
         if machine.oracle.scenario.name != MAIN or machine.tensor.loose:
             return
-        if machine.multiplies and any(a is not None and a.event.kind == "TensorCopy" for a in (first, second)):
-            # Copied for multiplications, whose commits cover it; those that a loop's end leaves over harm nobody.
+        kinds = [access.event.kind for access in (first, second) if access is not None]
+        if machine.multiplies and "TensorCopy" in kinds:
+            # The commits of the multiplications cover it; what a loop's end leaves over harms nobody.
             return
     start = first or second
     machine.hazard(
@@ -51,6 +53,21 @@ def note(
             gap.value,
             facts={"first": first, "second": second},
         )
+    )
+
+
+def address_read(machine: "Machine", fiber: Fiber, event: Event, slot: int) -> None:
+    """Report a read of the address that an allocation wrote, by a thread that did not wait for it."""
+    holder = machine.tensor.slots.get(slot)
+    if holder is None or fiber.clock.seen.get(holder.component, -1) >= holder.time:
+        return
+    place = (None, holder.low, holder.high, ALL_LANES)
+    issued = (fiber.component, fiber.time, machine.sequence)
+    note(
+        machine,
+        TensorGap.NOT_PUBLISHED,
+        holder,
+        TensorAccess(event, fiber.actor, Unit.LOAD, False, place, issued, None),
     )
 
 

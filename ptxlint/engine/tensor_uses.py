@@ -4,6 +4,8 @@ A use of a loaded register waits for the load (PTX ISA 9.7.16.6.4.5): from there
 without ``tcgen05.wait::ld``. What is never used, on no path, waits for nothing.
 """
 
+from collections.abc import Sequence
+
 from ptxlint.flow.cfg import Cfg
 from ptxlint.model import effects as fx
 from ptxlint.model import semantics
@@ -11,7 +13,7 @@ from ptxlint.ptx.syntax import Instruction, Name
 
 
 def loads_used(
-    instructions: tuple[Instruction, ...] | list[Instruction],
+    instructions: Sequence[Instruction],
     effects: list[tuple[fx.Effect, ...]],
     cfg: Cfg,
 ) -> dict[int, list[int]]:
@@ -32,9 +34,7 @@ def loads_used(
                 mask |= 1 << bits.setdefault(dst.text, len(bits))
         filled[at] = mask
     used = [_mask(semantics.uses(i), bits) for i in instructions]
-    defined = [
-        _mask(semantics.definitions(i), bits) if i.guard is None else 0 for i in instructions
-    ]
+    defined = [_mask(semantics.definitions(i), bits) if i.guard is None else 0 for i in instructions]
     live = _live_in(cfg, used, defined)
     waits = {
         at
