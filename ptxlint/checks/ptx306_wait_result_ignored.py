@@ -1,9 +1,11 @@
 """PTX306: the False outcome of try_wait or test_wait reaches the access that it guards."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ptxlint.checks.base import Check, Context, Draft, Verdict
-from ptxlint.engine.events import Conflict, Gap, LogEntry
+from ptxlint.checks.loads import LOADS
+from ptxlint.engine.events import Conflict, Family, Gap, LogEntry
 from ptxlint.engine.run import DENIED
 from ptxlint.model import effects as fx
 from ptxlint.report.finding import Confidence, Finding, Fix, Severity, Step
@@ -34,6 +36,10 @@ class WaitResultIgnored(Check):
             return Verdict("result-unused", message, FIX, (unused, "its result is not used"))
         if conflict.scenario != DENIED:
             return None
+        if second.family in LOADS and first.family is Family.GENERIC:
+            # The use is what comes too early, in whichever order the two were run.
+            conflict = replace(conflict, first=second, second=first)
+            first, second = second, first
         waits = [
             e
             for e in conflict.log
@@ -44,7 +50,7 @@ class WaitResultIgnored(Check):
             f"False, so that the {context.opcode(first)} is not ordered before it"
         )
         near = (waits[-1], "may return False") if waits else None
-        return Verdict("false-outcome", message, FIX, near)
+        return Verdict("false-outcome", message, FIX, near, conflict=conflict)
 
     def run(self, context: Context) -> Iterator[Draft]:
         """Report waits whose result nothing uses although accesses follow."""
