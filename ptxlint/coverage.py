@@ -33,9 +33,7 @@ def coverage_of(analysis: Analysis) -> Coverage:
     events = analysis.events()
     coverage.async_ops = _pair(analysis, [e for e in events if isinstance(e[1].effect, ASYNC_EFFECTS)])
     coverage.shared_accesses = _pair(analysis, [e for e in events if is_shared(e[1])])
-    coverage.mbarrier_ops = _pair(
-        analysis, [e for e in events if isinstance(e[1].effect, MBARRIER_EFFECTS)]
-    )
+    coverage.mbarrier_ops = _pair(analysis, [e for e in events if isinstance(e[1].effect, MBARRIER_EFFECTS)])
     reached = sum((id(code), event.instruction.index) in analysis.executed for code, event in events)
     coverage.events_reached = (reached, len(events))
     coverage.forced_completions = analysis.forced

@@ -19,9 +19,7 @@ def dump(module: Module, block: Shape, cluster: Shape, stage: str, kernel: str |
         KeyError: there is no kernel of that name.
         ValueError: there is no such stage.
     """
-    chosen = [
-        f for f in module.functions if not f.is_declaration and (kernel is None or f.name == kernel)
-    ]
+    chosen = [f for f in module.functions if not f.is_declaration and (kernel is None or f.name == kernel)]
     if kernel is not None and not chosen:
         raise KeyError(kernel)
     parts = []

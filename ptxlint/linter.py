@@ -21,7 +21,6 @@ from ptxlint.report.finding import (
     Step,
 )
 
-
 OFF_BY_DEFAULT = frozenset(check.code for check in ALL_CHECKS if not check.default)
 
 
@@ -128,9 +127,7 @@ def without_echoes(conflicts: list[Conflict]) -> list[Conflict]:
         if c.gap is Gap.COMPLETION and c.first.family in loads and c.second.family not in loads
     }
     refilled_early = {
-        c.second.event.instruction.index
-        for c in conflicts
-        if c.gap is Gap.ORDER and c.second.family in loads
+        c.second.event.instruction.index for c in conflicts if c.gap is Gap.ORDER and c.second.family in loads
     }
     pending_source = {
         c.second.event.instruction.index

@@ -115,9 +115,7 @@ class Check:
         conflict = verdict.conflict or conflict
         first, second = conflict.first, conflict.second
         primary = second
-        steps = [
-            Step(context.actor(first), context.site(first.event), _access_note(first, context), "first")
-        ]
+        steps = [Step(context.actor(first), context.site(first.event), _access_note(first, context), "first")]
         if verdict.near_miss is not None:
             entry, note = verdict.near_miss
             steps.append(Step(str(entry.actor), context.site(entry.event), note, "near-miss"))
@@ -199,8 +197,7 @@ def entries_of(conflict: Conflict, *kinds: str) -> list[LogEntry]:
     return [
         entry
         for entry in conflict.log
-        if entry.event.kind in kinds
-        and conflict.first.sequence < entry.sequence <= conflict.second.sequence
+        if entry.event.kind in kinds and conflict.first.sequence < entry.sequence <= conflict.second.sequence
     ]
 
 

@@ -34,7 +34,7 @@ def cause_of(conflict: Conflict) -> tuple[str, tuple[LogEntry, str] | None]:
     wrong = thread = off = None
     for entry in conflict.log:
         if entry.event.kind == "ProxyFence":
-            spaces = getattr(entry.event.effect, "spaces", frozenset())
+            spaces: frozenset[str] = getattr(entry.event.effect, "spaces", frozenset())
             kind = getattr(entry.event.effect, "kind", "")
             if first.sequence < entry.sequence <= second.sequence:
                 if kind != "async" or not spaces & {"shared", "cluster"}:
@@ -46,7 +46,10 @@ def cause_of(conflict: Conflict) -> tuple[str, tuple[LogEntry, str] | None]:
     if wrong is not None:
         return "fence-wrong-space", (wrong, "this fence covers another state space or proxy")
     if off is not None:
-        return "fence-off-path", (off, "this fence is not between the two accesses on the path that orders them")
+        return "fence-off-path", (
+            off,
+            "this fence is not between the two accesses on the path that orders them",
+        )
     before = conflict.facts.get("fence_before")
     if isinstance(before, LogEntry):
         return "fence-before-access", (before, "this fence comes before the access")

@@ -31,9 +31,16 @@ class BulkSourceOverwritten(Check):
                 "cp.async.bulk.wait_group.read 0;\nbar.sync 0;",
                 "__syncthreads();  // after the issuing thread's wait",
             )
-            near = (reuse.own_waits[-1], "the issuer waits, but the writer is not told") if reuse.own_waits else None
+            near = (
+                (reuse.own_waits[-1], "the issuer waits, but the writer is not told")
+                if reuse.own_waits
+                else None
+            )
             return Verdict(
-                "wait-not-published", f"{base}: the issuer's wait is not ordered before the write", fix, near,
+                "wait-not-published",
+                f"{base}: the issuer's wait is not ordered before the write",
+                fix,
+                near,
                 conflict=conflict,
             )
         fix = Fix(

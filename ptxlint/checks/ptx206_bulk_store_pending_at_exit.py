@@ -21,14 +21,21 @@ class BulkStorePendingAtExit(Check):
             access = pending.access
             site = context.site(access.event)
             steps = [Step(context.actor(access), site, f"reads {context.place(access)}", "first")]
-            message = f"{context.opcode(access)} may still be reading {context.place(access)} when its thread exits"
+            message = (
+                f"{context.opcode(access)} may still be reading {context.place(access)} when its thread exits"
+            )
             cause = "no-drain"
             other = pending.waited_by_others
             if other is not None and other.detail == "nothing issued":
                 cause = "non-issuer"
                 message += f": {other.actor} waits, but {access.actor} issued it"
                 steps.append(
-                    Step(str(other.actor), context.site(other.event), "has issued nothing: returns at once", "near-miss")
+                    Step(
+                        str(other.actor),
+                        context.site(other.event),
+                        "has issued nothing: returns at once",
+                        "near-miss",
+                    )
                 )
             finding = Finding(
                 self.code,

@@ -27,7 +27,9 @@ class WrongGroupFamily(Check):
                 f"{context.opcode(second)} uses {context.place(first)} while the cp.async that writes it may be "
                 "pending: cp.async.bulk.wait_group does not wait for it"
             )
-            fix = Fix("use the wait of the same family", "cp.async.wait_group 0;", "__pipeline_wait_prior(0);")
+            fix = Fix(
+                "use the wait of the same family", "cp.async.wait_group 0;", "__pipeline_wait_prior(0);"
+            )
             return Verdict("bulk-for-cp-async", message, fix, (waits[-1], "waits for bulk groups only"))
         reuse = source_reuse(conflict)
         if reuse is None or reuse.own_waits or not reuse.other_family:
@@ -41,4 +43,6 @@ class WrongGroupFamily(Check):
             "cp.async.bulk.wait_group.read 0;",
             'asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");',
         )
-        return Verdict("cp-async-for-bulk", message, fix, (reuse.other_family[-1], "waits for cp.async groups only"))
+        return Verdict(
+            "cp-async-for-bulk", message, fix, (reuse.other_family[-1], "waits for cp.async groups only")
+        )

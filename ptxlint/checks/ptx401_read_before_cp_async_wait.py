@@ -21,9 +21,7 @@ class ReadBeforeCpAsyncWait(Check):
             return None
         waits = [e for e in entries_of(conflict, "CpAsyncWait") if by_issuer(e, first.actor)]
         verb = "overwrites" if second.write else "reads"
-        base = (
-            f"{context.opcode(second)} {verb} {context.place(second)} while the cp.async that writes it may be pending"
-        )
+        base = f"{context.opcode(second)} {verb} {context.place(second)} while the cp.async that writes it may be pending"
         fix = Fix(
             "wait for the group in each copying thread, then put a barrier before other threads read",
             "cp.async.wait_group 0;\nbar.sync 0;",

@@ -161,9 +161,7 @@ def _unpack(alu: Alu, oracle: "Oracle") -> Step:
     width = (alu.effect.source_bits or alu.effect.bits * len(dsts)) // max(1, len(dsts))
     mask = (1 << width) - 1
     pieces = [
-        Operation(
-            oracle.unknowns, f"unpack{i}", width, False, width * len(dsts), (), _piece(i * width, mask)
-        )
+        Operation(oracle.unknowns, f"unpack{i}", width, False, width * len(dsts), (), _piece(i * width, mask))
         for i in range(len(dsts))
     ]
 
@@ -173,7 +171,7 @@ def _unpack(alu: Alu, oracle: "Oracle") -> Step:
             if dst == NOWHERE:
                 continue
             if value.__class__ is int:
-                regs[dst] = (value >> (i * width)) & mask  # type: ignore[operator]
+                regs[dst] = (value >> (i * width)) & mask
             elif i == 0:
                 # The low half of an unknown is taken for the unknown: 64-bit forms of 32-bit values.
                 regs[dst] = value
@@ -230,8 +228,8 @@ def _comparison(alu: Alu, code: Code, oracle: "Oracle") -> Step:
         if boolean is not None and third is not None:
             other = regs[third]
             if result.__class__ is int and other.__class__ is int:
-                both: Value = boolean(result, other)  # type: ignore[arg-type]
-                negative: Value = boolean(1 - result, other)  # type: ignore[operator,arg-type]
+                both: Value = boolean(result, other)
+                negative: Value = boolean(1 - result, other)
             else:
                 x = _bits(result, fiber, oracle)
                 y = _bits(other, fiber, oracle)
@@ -240,11 +238,11 @@ def _comparison(alu: Alu, code: Code, oracle: "Oracle") -> Step:
         else:
             both = result
             if result.__class__ is int:
-                negative = 1 - result  # type: ignore[operator]
+                negative = 1 - result
             else:
                 negative = tuple(1 - v for v in result)  # type: ignore[union-attr,operator]
         if p != NOWHERE:
-            regs[p] = both if true == 1 else (both * true if both.__class__ is int else tuple(v * true for v in both))  # type: ignore
+            regs[p] = both if true == 1 else _times(both, true)
         if q != NOWHERE:
             regs[q] = negative
 
@@ -252,7 +250,7 @@ def _comparison(alu: Alu, code: Code, oracle: "Oracle") -> Step:
         x = regs[a]
         y = regs[b]
         if x.__class__ is int and y.__class__ is int:
-            result: Value = concrete(x, y)  # type: ignore[arg-type]
+            result: Value = concrete(x, y)
         elif _concrete_lanes(x) and _concrete_lanes(y):
             result = settle(
                 [concrete(i, j) for i, j in zip(lanes_of(x), lanes_of(y), strict=True)]  # type: ignore[arg-type]
@@ -262,6 +260,13 @@ def _comparison(alu: Alu, code: Code, oracle: "Oracle") -> Step:
         store(regs, result, fiber)
 
     return run
+
+
+def _times(value: Value, factor: int) -> Value:
+    """Return a predicate as the integer that ``set`` makes of it."""
+    if isinstance(value, int):
+        return value * factor
+    return tuple(lane * factor if isinstance(lane, int) else lane for lane in lanes_of(value))
 
 
 def _concrete_lanes(value: Value) -> bool:

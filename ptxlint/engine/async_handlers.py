@@ -205,7 +205,9 @@ def bulk_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
         for _, address in points:
             address = shared_offset(address)
             extent = size if size is not None else machine.sizes.get(event.instruction.index, DEFAULT_EXTENT)
-            access = make_access(machine, fiber, event, mask, address, max(extent, 1), False, Family.BULK_STORE)
+            access = make_access(
+                machine, fiber, event, mask, address, max(extent, 1), False, Family.BULK_STORE
+            )
             access.exact = size is not None
             if size is not None and address < machine.live_high and machine.live_low < address + size:
                 mbarrier_rules.touched(machine, fiber, event, mask, address, address + size, False)

@@ -150,8 +150,10 @@ class Launch:
                 return name if address == low else f"{name}+{address - low}"
         best = None
         for name, at in self.symbols.items():
-            if at <= address < LOCAL_WINDOW and self.spaces.get(name) == "shared" and (
-                best is None or at > best[1]
+            if (
+                at <= address < LOCAL_WINDOW
+                and self.spaces.get(name) == "shared"
+                and (best is None or at > best[1])
             ):
                 best = (name, at)
         if best is not None:

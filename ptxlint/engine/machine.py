@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from ptxlint.engine import mbarrier_rules, tensor_rules
 from ptxlint.engine.alu import NOWHERE, compile_alu
+from ptxlint.engine.async_units import GroupQueue
 from ptxlint.engine.barrier_rules import BarrierRules
 from ptxlint.engine.barriers import GENERATION, ClusterBarrierState, CtaBarrierState, Mbarrier
 from ptxlint.engine.clocks import Clock, Components
@@ -31,11 +32,10 @@ from ptxlint.engine.events import (
 from ptxlint.engine.global_memory import GlobalMemory
 from ptxlint.engine.launch import Launch
 from ptxlint.engine.oracle import Oracle, Scenario, Wish
-from ptxlint.engine.async_units import GroupQueue
 from ptxlint.engine.program import Alu, Code, Event
 from ptxlint.engine.shadow import GRANULE, Shadow
-from ptxlint.engine.tensor_memory import TensorMemory
 from ptxlint.engine.tensor_maps import TensorMaps
+from ptxlint.engine.tensor_memory import TensorMemory
 from ptxlint.engine.values import FULL, LANES, Scalar, Value, lane_of, lanes_of
 from ptxlint.engine.warp import Fiber, Frame, Warp, merge, narrow
 from ptxlint.model import effects as fx
@@ -179,9 +179,7 @@ class Machine:
             mask = FULL if count == LANES else (1 << count) - 1
             warp = Warp(index, mask)
             self.warps.append(warp)
-            fiber = Fiber(
-                warp, mask, self.kernel, self.registers(self.kernel, warp), start.copy(), 0, None
-            )
+            fiber = Fiber(warp, mask, self.kernel, self.registers(self.kernel, warp), start.copy(), 0, None)
             self._adopt(fiber)
             fiber.join = self.kernel.cfg.exit
             self.ready.append(fiber)
@@ -384,9 +382,7 @@ class Machine:
         for mask, target in sides:
             live = code.live_in.get(target, ())
             regs = narrow(fiber.regs, mask, live, vectors)
-            child = Fiber(
-                fiber.warp, mask, fiber.code, regs, fiber.clock.copy(), 0, fiber
-            )
+            child = Fiber(fiber.warp, mask, fiber.code, regs, fiber.clock.copy(), 0, fiber)
             child.loops = dict(fiber.loops)
             child.frames = fiber.frames
             child.join = join
@@ -588,13 +584,13 @@ class Machine:
                     self.complete(barrier)
                     return True
         for fiber in self.blocked:
-            state = fiber.blocked
-            if state is not None and state[0] == "mbarrier":
-                event: Event = state[3]  # type: ignore[assignment]
+            blocked = fiber.blocked
+            if blocked is not None and blocked[0] == "mbarrier":
+                event: Event = blocked[3]  # type: ignore[assignment]
                 key = (id(fiber), event.instruction.index)
                 if not event.spin and self._falses.get(key, 0) < 1:
                     self._falses[key] = self._falses.get(key, 0) + 1
-                    self.write(fiber, event.b.dst, 0, state[4])  # type: ignore[arg-type]
+                    self.write(fiber, event.b.dst, 0, blocked[4])  # type: ignore[arg-type]
                     self.wake(fiber, skip=True)
                     return True
         return self._force()
@@ -665,14 +661,11 @@ class Machine:
         for index, mask in state.arrived.items():
             warp = self.warps[index]
             rest = warp.alive & ~mask
-            if partial or not rest or state.count is not None and rest and self._sleeping(warp, mask):
+            if partial or not rest or (state.count is not None and rest and self._sleeping(warp, mask)):
                 total += LANES
             else:
                 total += bin(mask).count("1")
-        if state.count is None:
-            needed = sum(LANES for warp in self.warps if warp.alive)
-        else:
-            needed = state.count
+        needed = sum(LANES for warp in self.warps if warp.alive) if state.count is None else state.count
         if total < needed:
             return False
         self._release_cta_barrier(state)
@@ -770,19 +763,25 @@ class Machine:
         value = fiber.regs[bound[0]]
         offset = bound[1]
         if value.__class__ is int:
-            return value + offset  # type: ignore[operator]
+            return value + offset
         if not offset:
             return value
         if isinstance(value, tuple):
             return tuple(_shift(v, offset) for v in value)
-        return _shift(value, offset)  # type: ignore[arg-type]
+        return _shift(value, offset)
 
     def log(self, fiber: Fiber, event: Event, mask: int, detail: str = "", number: int = 0) -> None:
         """Keep a synchronising event for traces."""
         actor = fiber.actor if mask == fiber.mask else Actor(fiber.warp.index, mask)
         self.logs.setdefault(fiber.warp.index, []).append(
             LogEntry(
-                self.sequence, actor, fiber.component, fiber.clock.seen[fiber.component], event, detail, number
+                self.sequence,
+                actor,
+                fiber.component,
+                fiber.clock.seen[fiber.component],
+                event,
+                detail,
+                number,
             )
         )
 
@@ -803,7 +802,10 @@ class Machine:
         known = self.oracle.scenario.known
         if known and self.running is not None:
             code = id(self.running.code)
-            if (code, first.event.instruction.index) in known or (code, second.event.instruction.index) in known:
+            if (code, first.event.instruction.index) in known or (
+                code,
+                second.event.instruction.index,
+            ) in known:
                 return
         outcome.conflict_total += 1
         key = (
@@ -866,7 +868,9 @@ class Machine:
         waits = [
             e
             for e in self.logs.get(other.actor.warp, ())
-            if e.event.kind == "MbarrierWait" and e.component == other.component and e.sequence <= other.sequence
+            if e.event.kind == "MbarrierWait"
+            and e.component == other.component
+            and e.sequence <= other.sequence
         ]
         if barrier is not None:
             on_it = [e for e in waits if e.number == barrier.address]
@@ -887,7 +891,9 @@ class Machine:
         own = [
             e
             for e in self.logs.get(issuer.actor.warp, ())
-            if e.event.kind == "MbarrierWait" and e.component == issuer.component and e.sequence <= issuer.sequence
+            if e.event.kind == "MbarrierWait"
+            and e.component == issuer.component
+            and e.sequence <= issuer.sequence
         ]
         facts["issuer_stale"] = own[-1] if own and own[-1].detail == "stale" else None
         unused = [
@@ -947,9 +953,7 @@ class Machine:
         """Return the mbarrier at shared address *address*."""
         found = self.mbarriers.get(address)
         if found is None:
-            found = self.mbarriers[address] = Mbarrier(
-                address, self.components.number(("mbarrier", address))
-            )
+            found = self.mbarriers[address] = Mbarrier(address, self.components.number(("mbarrier", address)))
             self.starts.add(address)
         return found
 
@@ -965,7 +969,9 @@ class Machine:
         hazard.log = self.log_since(hazard.first)
         self.outcome.hazards[key] = hazard
 
-    def problem(self, kind: str, fiber: Fiber, event: Event, other: Event | None = None, detail: str = "") -> None:
+    def problem(
+        self, kind: str, fiber: Fiber, event: Event, other: Event | None = None, detail: str = ""
+    ) -> None:
         """Record something that is wrong by itself."""
         key = (kind, event.instruction.index, other.instruction.index if other else -1)
         if key not in self.outcome.problems:

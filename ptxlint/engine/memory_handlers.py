@@ -30,7 +30,7 @@ def peer_of(address: int) -> int:
 def concrete(machine: Machine, value: Value, mask: int) -> list[tuple[int, int]] | None:
     """Return (lane, address) for each lane of *mask*, one entry when uniform; None if unresolved."""
     if value.__class__ is int:
-        return [((mask & -mask).bit_length() - 1, value)]  # type: ignore[list-item]
+        return [((mask & -mask).bit_length() - 1, value)]
     found = []
     if isinstance(value, Linear) and not isinstance(value.offset, tuple):
         resolved = machine.unknowns.resolve(value)
@@ -114,7 +114,15 @@ def _touch(
     clock = fiber.clock
     write = rw is not fx.Rw.READ
     access = Access(
-        event, actor, fiber.component, clock.seen[fiber.component], low, high, write, Family.GENERIC, machine.sequence
+        event,
+        actor,
+        fiber.component,
+        clock.seen[fiber.component],
+        low,
+        high,
+        write,
+        Family.GENERIC,
+        machine.sequence,
     )
     access.size = size
     if len(unique) > 1 and len(unique) * size < 0.8 * (high - low):
@@ -155,7 +163,7 @@ def _shared_values(
         if effect.matrix:
             return
         data = event.b.data
-        if not data or not memory and not machine.tracks_values:
+        if not data or (not memory and not machine.tracks_values):
             return
         for number, slot in enumerate(data):
             if slot is None:
@@ -180,7 +188,9 @@ def _shared_values(
         if dst is None:
             continue
         if uniform:
-            machine.write(fiber, dst, _load(machine, fiber, event, addresses[0][1] + number * element, element), mask)
+            machine.write(
+                fiber, dst, _load(machine, fiber, event, addresses[0][1] + number * element, element), mask
+            )
             continue
         known = [compose(memory, address + number * element, element) for _, address in addresses]
         if all(entry is not None for entry in known):
@@ -291,7 +301,9 @@ def _private(machine: Machine, fiber: Fiber, event: Event, mask: int, value: Val
             fresh = machine.oracle.fresh(("local", event.instruction.index, number), fiber, -1, (1 << 31) - 1)
             machine.write(fiber, dst, fresh, mask)
         elif len(points) == 1:
-            machine.write(fiber, dst, _private_load(machine, fiber, points[0][1] + number * element, element), mask)
+            machine.write(
+                fiber, dst, _private_load(machine, fiber, points[0][1] + number * element, element), mask
+            )
         else:
             lanes: list[Scalar] = [0] * LANES
             for lane, base in points:

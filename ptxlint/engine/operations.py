@@ -224,7 +224,7 @@ class Operation:
             plain = False
             if value.__class__ is not tuple:
                 break
-            for lane in value:  # type: ignore[union-attr]
+            for lane in value:
                 if lane.__class__ is not int:
                     break
             else:
@@ -234,7 +234,7 @@ class Operation:
             if plain:
                 return function(*values)
             columns = [v if v.__class__ is tuple else (v,) * LANES for v in values]
-            return settle([function(*row) for row in zip(*columns)])  # type: ignore[arg-type]  # noqa: B905
+            return settle([function(*row) for row in zip(*columns)])  # noqa: B905
         linear = self._linear(values)
         if linear is not None:
             return linear
@@ -284,7 +284,7 @@ class Operation:
                 return None
             return combine(add_terms(a[0], b[0]), add_offsets(a[1], b[1]), bits)
         if op == "shl" and values[1].__class__ is int:
-            count: int = values[1]  # type: ignore[assignment]
+            count: int = values[1]
             return self._product(values[0], 1 << count if count < bits else 0, bits)
         if op == "selp" and values[2].__class__ is int:
             return values[0] if values[2] else values[1]
@@ -297,7 +297,7 @@ class Operation:
                 return values[0]
         if op == "mapa" and values[0].__class__ is int and isinstance(values[1], Linear):
             # A rank that is not known is taken for a peer's.
-            return values[0] & ~0xFF000000 | 1 << 24  # type: ignore[operator]
+            return values[0] & ~0xFF000000 | 1 << 24
         if op in ("or", "xor") and values[0].__class__ is int and values[0] == 0:
             return values[1]
         return None
@@ -319,17 +319,20 @@ class Operation:
 
     def _opaque(self, values: tuple[Scalar, ...]) -> Scalar:
         unknowns = self.unknowns
-        arguments = tuple(
-            value if value.__class__ is int else unknowns.resolve(value) for value in values
-        )
+        arguments = tuple(value if value.__class__ is int else unknowns.resolve(value) for value in values)
         width = (1 << self.source_bits) - 1
         if all(value.__class__ is int for value in arguments):
             return self.function(*(value & width for value in arguments))  # type: ignore[operator]
         linear = self._linear(arguments)
         if linear is not None:
             return linear  # type: ignore[return-value]
-        key = (self.op, self.bits, self.signed, self.source_bits, self.extra) + tuple(
-            value_key(value) for value in arguments
+        key = (
+            self.op,
+            self.bits,
+            self.signed,
+            self.source_bits,
+            self.extra,
+            *tuple(value_key(value) for value in arguments),
         )
         function, bits, signed = self.function, self.bits, self.signed
 
@@ -381,9 +384,7 @@ class Operation:
 
 
 def _varies(value: Value) -> bool:
-    return isinstance(value, tuple) or (
-        isinstance(value, Linear) and isinstance(value.offset, tuple)
-    )
+    return isinstance(value, tuple) or (isinstance(value, Linear) and isinstance(value.offset, tuple))
 
 
 def value_key(value: Scalar) -> object:

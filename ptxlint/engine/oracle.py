@@ -14,6 +14,7 @@ from ptxlint.engine.program import MEMORY_EVENTS, PIPELINE_EVENTS, Alu, Code, Ev
 from ptxlint.engine.values import (
     LANES,
     Linear,
+    Offset,
     Scalar,
     Terms,
     Unknowns,
@@ -28,6 +29,8 @@ from ptxlint.engine.values import (
 from ptxlint.engine.warp import Fiber
 from ptxlint.flow.dominators import region
 from ptxlint.model import effects as fx
+
+Form = tuple[Terms, Offset]
 
 
 class LoopKind(Enum):
@@ -140,7 +143,7 @@ class Oracle:
                 if bool(v) != negated:
                     result |= 1 << lane
             return result
-        v = self._predicate(value, wish, not negated, fiber)  # type: ignore[arg-type]
+        v = self._predicate(value, wish, not negated, fiber)
         return mask if bool(v) != negated else 0
 
     def _predicate(self, value: Scalar, wish: Wish | None, prefer: bool, fiber: Fiber) -> int:
@@ -181,7 +184,8 @@ class Oracle:
             shared: int | None = None
             for lane in fiber.lanes:
                 la, lb = parts(lane_of(x, lane), bits), parts(lane_of(y, lane), bits)
-                assert la is not None and lb is not None
+                assert la is not None
+                assert lb is not None
                 if la[0] or lb[0]:
                     # Unknown data in several lanes: taken to be alike.
                     if shared is None:
@@ -193,7 +197,9 @@ class Oracle:
             return agreed.pop() if len(agreed) == 1 else settle(lanes)
         return self._decide_lanes(alu, code, relation, a, b, fiber, wish)
 
-    def _decide_lanes(self, alu: Alu, code: Code, relation: str, a, b, fiber: Fiber, wish: Wish | None) -> Value:  # type: ignore[no-untyped-def]
+    def _decide_lanes(
+        self, alu: Alu, code: Code, relation: str, a: Form, b: Form, fiber: Fiber, wish: Wish | None
+    ) -> Value:
         if not isinstance(a[1], tuple) and not isinstance(b[1], tuple):
             return self._decide(alu, code, relation, a, b, fiber, wish)
         terms, less, flip, offset = _normalise(relation, a, b)
@@ -235,10 +241,12 @@ class Oracle:
     def _reduced(self, terms: Terms, offset: int) -> tuple[Terms, int]:
         return self.unknowns.reduce(terms, offset)  # type: ignore[return-value]
 
-    def _decide(self, alu: Alu, code: Code, relation: str, a, b, fiber: Fiber, wish: Wish | None) -> int:  # type: ignore[no-untyped-def]
+    def _decide(
+        self, alu: Alu, code: Code, relation: str, a: Form, b: Form, fiber: Fiber, wish: Wish | None
+    ) -> int:
         terms, less, flip, offset = _normalise(relation, a, b)
         full_terms, full_offset = terms, offset
-        terms, offset = self._reduced(terms, offset)
+        terms, offset = self._reduced(terms, offset)  # type: ignore[arg-type]
         truth = self.unknowns.truth(terms, offset, less)
         if truth is None:
             truth = self._choose(alu, code, terms, offset, less, flip, fiber, wish)
@@ -273,16 +281,24 @@ class Oracle:
         return False
 
     def _choose(
-        self, alu: Alu, code: Code, terms: Terms, offset: int, less: bool, flip: bool, fiber: Fiber, wish: Wish | None
+        self,
+        alu: Alu,
+        code: Code,
+        terms: Terms,
+        offset: int,
+        less: bool,
+        flip: bool,
+        fiber: Fiber,
+        wish: Wish | None,
     ) -> bool:
         unknowns = self.unknowns
         if wish is not None and wish.header >= 0:
             return self._follow(alu, code, terms, offset, less, flip, fiber, wish, None)
         # With nothing to prefer, an unknown value is not the one it is compared with.
         value = (less or flip) if wish is None else wish.value
-        if wish is not None and wish.block >= 0 and (id(code), wish.block) in self.scenario.flips:
-            value = not value
-        elif wish is not None and wish.guards and not self.scenario.trips:
+        if (wish is not None and wish.block >= 0 and (id(code), wish.block) in self.scenario.flips) or (
+            wish is not None and wish.guards and not self.scenario.trips
+        ):
             value = not value
         block = wish.block if wish is not None and wish.block >= 0 else fiber.block
         if self._weary(code, fiber, block, wish):
@@ -344,7 +360,7 @@ class Oracle:
         return truth
 
 
-def _normalise(relation: str, a, b):  # type: ignore[no-untyped-def]
+def _normalise(relation: str, a: Form, b: Form) -> tuple[Terms, bool, bool, Offset]:
     """Return (terms, less, flip, offset): the relation is ``(terms+offset < 0 or == 0) != flip``."""
     if relation in ("eq", "ne"):
         return add_terms(a[0], b[0], -1), False, relation == "ne", add_offsets(a[1], b[1], -1)
@@ -366,7 +382,8 @@ def _has_events(code: Code, block: int) -> bool:
 
 def _touches(code: Code, block: int) -> bool:
     return any(
-        isinstance(item, Event) and isinstance(item.effect, MEMORY_EVENTS) for item in code.blocks[block].items
+        isinstance(item, Event) and isinstance(item.effect, MEMORY_EVENTS)
+        for item in code.blocks[block].items
     )
 
 
@@ -400,10 +417,7 @@ def wishes(code: Code) -> dict[int, Wish]:
                 best = Wish(stay_taken != negated, loop.header, block)
                 break
             weight_taken, weight_fall = code.weight.get(taken, 0), code.weight.get(fall, 0)
-            if weight_taken != weight_fall:
-                take = weight_taken > weight_fall
-            else:
-                take = exit_.join != taken
+            take = weight_taken > weight_fall if weight_taken != weight_fall else exit_.join != taken
             best = Wish(take != negated, -1, block, _guards_loop(code, block))
         if best is not None:
             result[slot] = best
@@ -436,9 +450,7 @@ def wishes(code: Code) -> dict[int, Wish]:
                     zero = getattr(constant, "value", None) == 0
                     if zero and item.srcs[0] >= 0:
                         same = effect.extra[0] == "ne"
-                        result.setdefault(
-                            item.srcs[0], wish if same else replace(wish, value=not wish.value)
-                        )
+                        result.setdefault(item.srcs[0], wish if same else replace(wish, value=not wish.value))
                 elif effect.op == "selp" and len(item.srcs) == 3 and item.srcs[2] >= 0:
                     result.setdefault(item.srcs[2], wish)
     return result

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, fields
 from types import SimpleNamespace
 from typing import Any
 
-from ptxlint.flow.cfg import Cfg, Transfer, build_cfg
 from ptxlint.engine.tensor_uses import loads_used
+from ptxlint.flow.cfg import Cfg, Transfer, build_cfg
 from ptxlint.flow.dominators import (
     Loop,
     immediate_dominators,
@@ -180,7 +180,6 @@ class Code:
     exit_of: dict[int, Loop] = field(default_factory=dict)
     wants: dict[int, list[tuple[int, bool]]] = field(default_factory=dict)
 
-
     def after_loop(self, header: int) -> int:
         """Return where control goes on behind the outermost loop with *header*."""
         blocks = next(loop.blocks for loop in reversed(self.loops) if loop.header == header)
@@ -242,8 +241,8 @@ class Lowering:
         loops = natural_loops(cfg, idom)
         loop_of: dict[int, Loop] = {}
         for loop in loops:
-            for block in loop.blocks:
-                loop_of.setdefault(block, loop)
+            for inside in loop.blocks:
+                loop_of.setdefault(inside, loop)
         reachable = set(idom)
         kept, branches = self._slice(cfg, ipdom, reachable - dead)
         blocks = [CodeBlock(block.index) for block in cfg.blocks]
@@ -303,11 +302,9 @@ class Lowering:
             elif isinstance(effect, fx.IndirectBranch):
                 names = self.function.targets.get(effect.table, ())
                 transfers[at] = Transfer(tuple(labels.get(name, count) for name in names), guarded)
-            elif isinstance(effect, (fx.Return, fx.Exit)):
-                transfers[at] = Transfer((count,), guarded)
-            elif isinstance(effect, fx.Trap):
-                transfers[at] = Transfer((count,), guarded)
-            elif isinstance(effect, fx.Call) and effect.function in NORETURN:
+            elif isinstance(effect, (fx.Return, fx.Exit, fx.Trap)) or (
+                isinstance(effect, fx.Call) and effect.function in NORETURN
+            ):
                 transfers[at] = Transfer((count,), guarded)
         return build_cfg(count, transfers, set(labels.values()))
 
@@ -348,7 +345,7 @@ class Lowering:
 
     def is_event(self, effect: fx.Effect) -> bool:
         """Return whether *effect* is executed for its own sake."""
-        if isinstance(effect, _PASSIVE) or isinstance(effect, fx.Collective):
+        if isinstance(effect, (_PASSIVE, fx.Collective)):
             return isinstance(effect, fx.Collective) and effect.op not in ("activemask",)
         if isinstance(effect, fx.MemoryAccess):
             if effect.space in (fx.Space.SHARED, fx.Space.CLUSTER, fx.Space.GENERIC):
@@ -360,9 +357,7 @@ class Lowering:
             return effect.function is None or self.has_body(effect.function)
         return True
 
-    def _slice(
-        self, cfg: Cfg, ipdom: dict[int, int], alive: set[int]
-    ) -> tuple[set[int], set[int]]:
+    def _slice(self, cfg: Cfg, ipdom: dict[int, int], alive: set[int]) -> tuple[set[int], set[int]]:
         definitions: dict[str, list[int]] = {}
         block_of: list[int] = [-1] * len(self.instructions)
         uses: list[tuple[str, ...]] = [()] * len(self.instructions)
@@ -440,8 +435,8 @@ class Lowering:
             regions[index] = covered
         controllers: dict[int, list[int]] = {}
         for index, covered in regions.items():
-            for block in covered:
-                controllers.setdefault(block, []).append(index)
+            for number in covered:
+                controllers.setdefault(number, []).append(index)
         for at in events:
             mark(at)
         while work or fresh_blocks:
@@ -460,16 +455,15 @@ class Lowering:
                         memory["param"] = True
                         work.extend(param_stores)
             while fresh_blocks:
-                block = fresh_blocks.pop()
-                for index in controllers.get(block, ()):
+                fresh = fresh_blocks.pop()
+                for index in controllers.get(fresh, ()):
                     if index not in branches:
                         branches.add(index)
                         at = branch_at[index]
                         guard = self.instructions[at].guard
                         if guard is not None:
                             need(guard.register)
-                        effect = self.effects[at][0] if self.effects[at] else None
-                        if isinstance(effect, fx.IndirectBranch):
+                        if self.effects[at] and isinstance(self.effects[at][0], fx.IndirectBranch):
                             for name in uses[at]:
                                 need(name)
                         if index not in marked_blocks:
@@ -478,14 +472,14 @@ class Lowering:
             if not memory["shared"] and self._reads_shared(kept, needed):
                 memory["shared"] = self.tracks_values = True
                 for at in list(kept):
-                    effect = self.effects[at][0] if self.effects[at] else None
+                    stored = self.effects[at][0] if self.effects[at] else None
                     if (
-                        isinstance(effect, fx.MemoryAccess)
-                        and effect.rw is fx.Rw.WRITE
-                        and effect.space is not fx.Space.LOCAL
-                        and effect.size <= 16
+                        isinstance(stored, fx.MemoryAccess)
+                        and stored.rw is fx.Rw.WRITE
+                        and stored.space is not fx.Space.LOCAL
+                        and stored.size <= 16
                     ):
-                        for operand in operands_of(effect.data):
+                        for operand in operands_of(stored.data):
                             if isinstance(operand, Name):
                                 need(operand.text)
         return kept, branches
@@ -508,9 +502,7 @@ class Lowering:
         skip: tuple[Operand, ...]
         if isinstance(effect, fx.WgmmaOp):
             skip = effect.accumulators + effect.a_registers
-        elif isinstance(effect, fx.TensorStore):
-            skip = effect.data
-        elif isinstance(effect, fx.MemoryAccess) and effect.matrix:
+        elif isinstance(effect, fx.TensorStore) or (isinstance(effect, fx.MemoryAccess) and effect.matrix):
             skip = effect.data
         else:
             return default
@@ -616,7 +608,9 @@ class Lowering:
                     if dsts:
                         opaque = fx.Compute("opaque", dsts, ())
                         out.items.append(
-                            Alu(instruction, opaque, self._guard(instruction), tuple(map(self.slot, dsts)), ())
+                            Alu(
+                                instruction, opaque, self._guard(instruction), tuple(map(self.slot, dsts)), ()
+                            )
                         )
                 elif not isinstance(effect, _PASSIVE):
                     event = Event(instruction, effect, self._guard(instruction), self.bind(effect))

@@ -147,7 +147,9 @@ def assumed_block(function: Function, effects: list[tuple[fx.Effect, ...]]) -> t
                 elif effect.op in ("mov", "cvt"):
                     origin[dst] = origin[name]
                 elif effect.op == "setp" and isinstance(second, int) and 0 <= second <= 1024:
-                    bound = second * origin[name] + (origin[name] if effect.extra[0] in ("eq", "ne", "gt") else 0)
+                    bound = second * origin[name] + (
+                        origin[name] if effect.extra[0] in ("eq", "ne", "gt") else 0
+                    )
                     if bound <= 1024:
                         threads = max(threads, bound)
         del at
@@ -167,9 +169,9 @@ def watches_global(function: Function, decoded: Iterable[list[tuple[fx.Effect, .
                     return True
                 if isinstance(effect, fx.BulkCopy):
                     copies = copies or (
-                        effect.source_space is fx.Space.GLOBAL and effect.source is not None
-                        or effect.destination_space is fx.Space.GLOBAL and effect.destination is not None
-                        or effect.tensor_map is not None and not given
+                        (effect.source_space is fx.Space.GLOBAL and effect.source is not None)
+                        or (effect.destination_space is fx.Space.GLOBAL and effect.destination is not None)
+                        or (effect.tensor_map is not None and not given)
                     )
                 elif isinstance(effect, fx.MemoryAccess):
                     accesses = accesses or effect.space in (fx.Space.GLOBAL, fx.Space.GENERIC)
@@ -278,7 +280,11 @@ def analyse(analysis: Analysis, max_steps: int = MAX_STEPS) -> Analysis:
         for more in (1, 2, 3):
             if outcome.budget_stop or not _unreached(analysis):
                 break
-            once(Scenario(f"{trips + more} trips", trips=trips + more, outer_trips=1 + more, generous=more == 2))
+            once(
+                Scenario(
+                    f"{trips + more} trips", trips=trips + more, outer_trips=1 + more, generous=more == 2
+                )
+            )
     if any(event.kind == "MbarrierWait" and not event.spin for _, event in analysis.events()):
         once(replace(main, name=DENIED))
     flips: frozenset[tuple[int, int]] = frozenset()
@@ -299,7 +305,9 @@ def analyse(analysis: Analysis, max_steps: int = MAX_STEPS) -> Analysis:
         if not skip or not _unreached(analysis):
             break
         known = frozenset(analysis.executed)
-        once(Scenario(f"behind loops {number + 1}", trips=min(trips, 8), outer_trips=3, skip=skip, known=known))
+        once(
+            Scenario(f"behind loops {number + 1}", trips=min(trips, 8), outer_trips=3, skip=skip, known=known)
+        )
         if len(analysis.executed) == before:
             break
     return analysis
@@ -326,7 +334,9 @@ def _covered_loops(analysis: Analysis) -> frozenset[tuple[int, int]]:
 
 
 def _unreached(analysis: Analysis) -> bool:
-    return any((id(code), event.instruction.index) not in analysis.executed for code, event in analysis.events())
+    return any(
+        (id(code), event.instruction.index) not in analysis.executed for code, event in analysis.events()
+    )
 
 
 def _next_flip(analysis: Analysis, tried: set[tuple[int, int]]) -> tuple[int, int] | None:
@@ -343,9 +353,7 @@ def _next_flip(analysis: Analysis, tried: set[tuple[int, int]]) -> tuple[int, in
         if not missing:
             continue
         blocks = {
-            block.index
-            for block in code.cfg.blocks
-            if any(block.start <= at < block.end for at in missing)
+            block.index for block in code.cfg.blocks if any(block.start <= at < block.end for at in missing)
         }
         for block in code.blocks:
             if block.exit.kind != "branch" or (id(code), block.index) in tried:

@@ -58,7 +58,9 @@ class Shadow:
         """Check a generic access against non-bulk copies that may be under way."""
         for other in self.copies.get(granule, {}).values():
             done = other.completion
-            if done is None or seen.get(done[0], -1) >= done[1] and seen.get(other.component, -1) >= other.time:
+            if done is None or (
+                seen.get(done[0], -1) >= done[1] and seen.get(other.component, -1) >= other.time
+            ):
                 continue
             if id(other) in checked or not other.overlaps(access.low, access.high):
                 continue
@@ -94,8 +96,10 @@ class Shadow:
                     component, time = other.component, other.time
                     if seen.get(component, -1) < time:
                         gap = Gap.ORDER
-                    elif other.family is Family.CP_ASYNC and other.completion is not None and (
-                        seen.get(other.completion[0], -1) < other.completion[1]
+                    elif (
+                        other.family is Family.CP_ASYNC
+                        and other.completion is not None
+                        and (seen.get(other.completion[0], -1) < other.completion[1])
                     ):
                         gap = Gap.COMPLETION
                     elif fenced.get(component, -1) < time:
@@ -117,7 +121,9 @@ class Shadow:
                 done = other.completion
                 if done is not None and seen.get(done[0], -1) >= done[1]:
                     continue
-                if id(other) in checked or other.event is access.event and other.sequence == access.sequence:
+                if id(other) in checked or (
+                    other.event is access.event and other.sequence == access.sequence
+                ):
                     continue
                 checked.add(id(other))
                 self.report(Gap.COMPLETION, other, access)

@@ -9,7 +9,6 @@ from ptxlint.engine.values import FULL, LANES, Scalar, Value, lane_of, settle
 from ptxlint.engine.warp import Fiber
 from ptxlint.model import effects as fx
 
-
 # How often a wait in a loop of bounded tries answers False in the scenario that denies waits.
 DENIALS = 300
 
@@ -248,7 +247,7 @@ def cta_barrier(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool
         )
     machine.waits[fiber.warp.index] = machine.waits.get(fiber.warp.index, 0) + 1
     relaxed.acquire(machine, fiber)
-    state.count = count
+    state.count = count if isinstance(count, int) else None
     state.arrived[fiber.warp.index] = state.arrived.get(fiber.warp.index, 0) | mask
     state.clock.join(machine.publish(fiber, mask))
     if effect.arrive_only:

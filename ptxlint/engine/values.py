@@ -78,11 +78,11 @@ def settle(lanes: Sequence[Scalar]) -> Value:
                 return tuple(lanes)
         return first
     terms = first.terms  # type: ignore[union-attr]
-    offsets = []
+    offsets: list[int] = []
     for lane in lanes:
         if lane.__class__ is int or lane.terms != terms:  # type: ignore[union-attr]
             return tuple(lanes)
-        offsets.append(lane.offset)  # type: ignore[union-attr]
+        offsets.append(lane.offset)  # type: ignore[union-attr,arg-type]
     if offsets.count(offsets[0]) == len(offsets):
         return first
     return Linear(terms, tuple(offsets))
@@ -91,12 +91,12 @@ def settle(lanes: Sequence[Scalar]) -> Value:
 def lane_of(value: Value, lane: int) -> Scalar:
     """Return what *value* is in *lane*."""
     if value.__class__ is int:
-        return value  # type: ignore[return-value]
+        return value
     if isinstance(value, tuple):
         return value[lane]
     if isinstance(value, Linear) and isinstance(value.offset, tuple):
         return Linear(value.terms, value.offset[lane])
-    return value  # type: ignore[return-value]
+    return value
 
 
 def lanes_of(value: Value) -> tuple[Scalar, ...]:
@@ -127,9 +127,7 @@ def add_terms(a: Terms, b: Terms, factor: int = 1) -> Terms:
     total = {atom: k for atom, k in a}
     for atom, k in b:
         total[atom] = total.get(atom, 0) + factor * k
-    return tuple(
-        sorted(((atom, k) for atom, k in total.items() if k), key=lambda entry: entry[0].id)
-    )
+    return tuple(sorted(((atom, k) for atom, k in total.items() if k), key=lambda entry: entry[0].id))
 
 
 def add_offsets(a: Offset, b: Offset, factor: int = 1) -> Offset:
@@ -155,7 +153,7 @@ def scale(value: Linear, factor: int) -> tuple[Terms, Offset]:
 def parts(value: Value, bits: int) -> tuple[Terms, Offset] | None:
     """Return terms and signed offset of *value*; None for a vector whose lanes have terms."""
     if value.__class__ is int:
-        return (), centre(value, bits)  # type: ignore[arg-type]
+        return (), centre(value, bits)
     if isinstance(value, Linear):
         return value.terms, value.offset
     assert isinstance(value, tuple)
@@ -163,7 +161,7 @@ def parts(value: Value, bits: int) -> tuple[Terms, Offset] | None:
     for lane in value:
         if lane.__class__ is not int:
             return None
-        offsets.append(centre(lane, bits))  # type: ignore[arg-type]
+        offsets.append(centre(lane, bits))
     return (), tuple(offsets)
 
 
@@ -251,7 +249,8 @@ class Unknowns:
         """Return *value* with the known atoms replaced; an int (mathematical) when all are known."""
         if value.__class__ is int:
             return value
-        assert isinstance(value, Linear) and not isinstance(value.offset, tuple)
+        assert isinstance(value, Linear)
+        assert not isinstance(value.offset, tuple)
         terms, offset = self.reduce(value.terms, value.offset)
         if not terms:
             return offset  # type: ignore[return-value]

@@ -134,10 +134,7 @@ def merge(a: Value, mask_a: int, b: Value, mask_b: int) -> Value:
     either = mask_a | mask_b
     first = None
     for lane in range(LANES):
-        if mask_b >> lane & 1:
-            picked = lane_of(b, lane)
-        else:
-            picked = lane_of(a, lane)
+        picked = lane_of(b, lane) if mask_b >> lane & 1 else lane_of(a, lane)
         if first is None and either >> lane & 1:
             first = picked
         lanes.append(picked)

@@ -69,13 +69,13 @@ def build_cfg(count: int, transfers: Mapping[int, Transfer], leaders: set[int]) 
     block_at = {block.start: block.index for block in blocks}
     exit_ = len(blocks)
     for block in blocks:
-        transfer = transfers.get(block.end - 1) if block.end > block.start else None
+        leaving = transfers.get(block.end - 1) if block.end > block.start else None
         following = block.index + 1
-        if transfer is None:
+        if leaving is None:
             targets = [following]
         else:
-            targets = [block_at.get(target, exit_) for target in transfer.targets]
-            if transfer.falls_through:
+            targets = [block_at.get(target, exit_) for target in leaving.targets]
+            if leaving.falls_through:
                 targets.append(following)
         if not targets:
             targets = [exit_]

@@ -87,8 +87,7 @@ class Compute(Effect):
 
 @dataclass(frozen=True, slots=True)
 class Collective(Effect):
-    """A warp collective that carries values: ``shfl``, ``vote``, ``match``, ``redux``, ``elect``,
-    ``activemask``.
+    """A warp collective that carries values: shuffles, votes, matches, reductions, ``elect``.
 
     ``op``: shfl_idx, shfl_up, shfl_down, shfl_bfly, vote_all, vote_any, vote_uni, vote_ballot,
     match_any, match_all, redux (extra: add/min/max/and/or/xor), elect, activemask.
@@ -105,7 +104,7 @@ class Collective(Effect):
 
 @dataclass(frozen=True, slots=True)
 class MemoryAccess(Effect):
-    """A generic-proxy access by each active lane: ``ld``, ``st``, ``atom``, ``red``, ``ldmatrix``…
+    """A generic-proxy access by each active lane: ``ld``, ``st``, ``atom``, ``red``, ``ldmatrix``.
 
     ``size`` is the bytes a lane touches; ``matrix`` is the number of 8x8 tiles of ``ldmatrix`` /
     ``stmatrix`` (0 otherwise): lanes 0..8*matrix-1 give row addresses and each row has ``size``

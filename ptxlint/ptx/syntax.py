@@ -88,9 +88,7 @@ class Group:
     elements: "tuple[Operand, ...]"
 
 
-Operand = (
-    Name | Immediate | FloatImmediate | Sink | Not | Vector | Pair | Address | Symbolic | Group
-)
+Operand = Name | Immediate | FloatImmediate | Sink | Not | Vector | Pair | Address | Symbolic | Group
 
 
 @dataclass(frozen=True, slots=True)
