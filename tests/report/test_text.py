@@ -1,4 +1,4 @@
-# ruff: noqa: E501  (the lines of reports are as long as they are)
+
 from dataclasses import replace
 from pathlib import Path
 
