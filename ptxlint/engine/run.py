@@ -19,7 +19,7 @@ from ptxlint.model import effects as fx
 from ptxlint.model import semantics
 from ptxlint.ptx.syntax import Function, Module, Name
 
-MAX_STEPS = 120_000
+MAX_STEPS = 80_000
 MAX_FLIPS = 4
 MAX_SKIPS = 3
 DENIED = "denied waits"
