@@ -3,7 +3,6 @@
 ``pytest --update-expect`` writes the outputs and the table anew.
 """
 
-import inspect
 import json
 import os
 import re
@@ -16,7 +15,7 @@ from typing import Any
 import pytest
 
 from ptxlint import cli
-from ptxlint.checks import ALL_CHECKS
+from ptxlint.rule_table import as_markdown
 from tests.conftest import ROOT
 
 README = ROOT / "README.md"
@@ -28,11 +27,6 @@ _KEPT = 12  # lines of a long output that the README shows
 _LONG = {"dump"}
 
 # What the tool itself cannot do, rather than a hazard.
-_OWN_ROWS = (
-    "| PTX990 | analysis-incomplete | note | what was not analysed, and why; an error with `--strict` |",
-    "| PTX991 | unknown-instruction | note | an unknown opcode or modifier; an error with `--strict` |",
-    "| PTX999 | syntax-error | error | the PTX could not be parsed; exit status 2 |",
-)
 
 
 def output_of(command: str) -> str:
@@ -52,16 +46,8 @@ def output_of(command: str) -> str:
 
 
 def rule_table() -> str:
-    """Return the rows of the rule table, from the checks themselves."""
-    rows = []
-    for check in sorted(ALL_CHECKS, key=lambda check: check.code):
-        module = sys.modules[type(check).__module__]
-        first = (inspect.getdoc(module) or "").split("\n")[0]
-        code, _, what = first.partition(": ")
-        assert code == check.code
-        rows.append(f"| {code} | {check.name} | {check.severity.value} | {what.rstrip('.')} |")
-    head = "| code | name | severity | what |\n|---|---|---|---|"
-    return "\n".join([head, *rows, *_OWN_ROWS]) + "\n"
+    """Return the rule table as the command prints it."""
+    return as_markdown() + "\n"
 
 
 def test_outputs_and_table(request: pytest.FixtureRequest) -> None:
