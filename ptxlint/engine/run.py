@@ -255,20 +255,20 @@ def analyse(analysis: Analysis, max_steps: int = MAX_STEPS) -> Analysis:
                 analysis.kernel, analysis.functions, analysis.launch, oracle, HANDLERS, sizes, max_steps
             )
             outcome = machine.run()
-            if not outcome.bad_fix or attempt == 2:
+            seen = learn_sizes(machine)
+            fresh = {site: size for site, size in seen.items() if site not in sizes}
+            sizes.update(fresh)
+            if attempt == 2 or not (outcome.bad_fix or (fresh and is_main(outcome))):
                 break
             # A bound was wanted that earlier decisions exclude: know it from the start.
             scenario = replace(scenario, preset={**scenario.preset, **outcome.learned})
         if keep:
             _add(analysis, outcome)
-        else:
-            sizes.update(learn_sizes(machine))
         return outcome
 
     learned = once(Scenario("learn", trips=4), keep=False)
     trips = min(18, max(6, 2 * learned.stages + 2)) if learned.stages else 6
     main = Scenario("many trips", trips=trips)
-    once(main, keep=False)
     outcome = once(main)
     new = True
     has_loops = any(code.exit_of for code in analysis.codes)
