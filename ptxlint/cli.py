@@ -113,7 +113,7 @@ def cli() -> None:
 
 
 @cli.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(allow_dash=True))
+@click.argument("files", nargs=-1, required=True, type=click.Path(allow_dash=True, readable=False))
 @click.option(
     "--output-format",
     type=click.Choice(["full", "concise", "json"]),
@@ -166,7 +166,7 @@ def check(
 
 
 @cli.command()
-@click.argument("file", type=click.Path(allow_dash=True))
+@click.argument("file", type=click.Path(allow_dash=True, readable=False))
 @click.option("--effects", "stage", flag_value="effects", help="What each instruction does.")
 @click.option("--cfg", "stage", flag_value="cfg", help="The basic blocks and their edges.")
 @click.option("--events", "stage", flag_value="events", help="What one run of the CTA does, in order.")
@@ -267,7 +267,7 @@ def _module_path(filename: str) -> str:
 
 def exit_status(report: Report, fail_on: Severity) -> int:
     """Return 2 when something could not be checked, 1 with findings of *fail_on* or worse, else 0."""
-    if any(file.error is not None or file.problems for file in report.files):
+    if any(file.error is not None for file in report.files):
         return FAILURE
     if any(finding.severity.rank >= fail_on.rank for finding in report.findings()):
         return FINDINGS

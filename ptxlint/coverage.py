@@ -27,8 +27,10 @@ def coverage_of(analysis: Analysis) -> Coverage:
     """Return the coverage of *analysis*; a kernel with nothing asynchronous is complete as it is."""
     unknown = sum(len(code.unknown) for code in analysis.codes)
     coverage = Coverage(unknown_instructions=unknown)
+    opaque = any(code.opaque_calls for code in analysis.codes)
     if analysis.is_idle:
-        coverage.complete = unknown == 0
+        coverage.complete = unknown == 0 and not opaque
+        coverage.notes = [note for note, _ in incomplete_notes(analysis, coverage)]
         return coverage
     events = analysis.events()
     coverage.async_ops = _pair(analysis, [e for e in events if isinstance(e[1].effect, ASYNC_EFFECTS)])
@@ -43,6 +45,7 @@ def coverage_of(analysis: Analysis) -> Coverage:
         and not analysis.forced
         and not unknown
         and not analysis.budget_stop
+        and not opaque
     )
     coverage.notes = [note for note, _ in incomplete_notes(analysis, coverage)]
     return coverage
@@ -50,9 +53,14 @@ def coverage_of(analysis: Analysis) -> Coverage:
 
 def incomplete_notes(analysis: Analysis, coverage: Coverage) -> list[tuple[str, Event | None]]:
     """Return in words, with a place, what was not analysed."""
-    if analysis.is_idle or coverage.complete:
+    if coverage.complete:
         return []
     notes: list[tuple[str, Event | None]] = []
+    calls = sum(len(code.opaque_calls) for code in analysis.codes)
+    if calls:
+        notes.append((f"{calls} calls were not followed: their function is not in the file", None))
+    if analysis.is_idle:
+        return notes
     missed = [
         event
         for code, event in analysis.events()

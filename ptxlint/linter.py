@@ -57,10 +57,27 @@ def check_text(text: str, path: str, options: Options) -> FileReport:
     if report.problems:
         first = report.problems[0]
         report.error = f"line {first.site.line}, column {first.site.column}: {first.message}"
+    bodies = [function for function in module.functions if not function.is_declaration]
+    if bodies and not any(function.is_entry for function in bodies) and selected("PTX990", options):
+        report.problems.append(_no_kernel(module, bodies[0], options))
     for function in module.functions:
         if function.is_entry and not function.is_declaration:
             report.kernels.append(check_kernel(module, function, options))
     return report
+
+
+def _no_kernel(module: Module, function: Function, options: Options) -> Finding:
+    """Return the note that a file's functions were not analysed, as no kernel calls them."""
+    position = module.source.position(function.offset)
+    return Finding(
+        "PTX990",
+        "analysis-incomplete",
+        None,
+        Severity.ERROR if options.strict else Severity.NOTE,
+        Confidence.HIGH,
+        "there is no kernel (.entry): the functions in this file were not analysed",
+        Site(position.line, position.column),
+    )
 
 
 def check_kernel(module: Module, function: Function, options: Options) -> KernelReport:

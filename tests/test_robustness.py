@@ -6,6 +6,7 @@ import time
 import pytest
 
 from ptxlint.linter import Options, check_text
+from ptxlint.report.finding import Severity
 from tests.conftest import FIXTURES
 
 HEAD = ".version 9.0\n.target sm_90a\n.address_size 64\n"
@@ -54,7 +55,30 @@ ODD = {
 @pytest.mark.parametrize("text", ODD.values(), ids=ODD.keys())
 def test_odd_files_get_a_report(text: str) -> None:
     report = check_text(text, "k.ptx", Options())
-    assert bool(report.problems) == (report.error is not None)
+    broken = [problem for problem in report.problems if problem.code == "PTX999"]
+    assert bool(broken) == (report.error is not None)
+
+
+@pytest.mark.parametrize(("strict", "severity"), [(False, Severity.NOTE), (True, Severity.ERROR)])
+def test_functions_without_a_kernel_are_not_called_clean(strict: bool, severity: Severity) -> None:
+    report = check_text(ODD["only functions"], "k.ptx", Options(strict=strict))
+    assert [(problem.code, problem.severity) for problem in report.problems] == [("PTX990", severity)]
+
+
+@pytest.mark.parametrize("call", ["call.uni other, ();", "call.uni other, ();\n bar.sync 0;"])
+def test_calls_out_of_the_file_are_not_called_complete(call: str) -> None:
+    text = f""".version 8.6
+.target sm_90a
+.address_size 64
+.extern .func other ();
+.visible .entry k() {{
+ {call}
+ ret;
+}}
+"""
+    (kernel,) = check_text(text, "k.ptx", Options()).kernels
+    assert not kernel.coverage.complete
+    assert [finding.code for finding in kernel.findings] == ["PTX990"]
 
 
 @pytest.mark.parametrize("seed", range(40))

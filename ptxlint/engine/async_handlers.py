@@ -125,6 +125,8 @@ def bulk_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
     if event.b.size is not None:
         amount = scalar(machine, fiber, event.b.size, mask)
         size = amount if isinstance(amount, int) else None
+        if size is None:
+            machine.outcome.unresolved.add(site)
     barrier = None
     if effect.mbarrier is not None:
         found = targets(machine, fiber, event, mask, event.b.mbarrier)

@@ -39,6 +39,9 @@ from ptxlint.ptx.syntax import (
 
 NORETURN = frozenset({"__assertfail", "__trap", "abort", "_ZSt9terminatev"})
 
+# System calls that touch no memory of the CTA (CUDA C++ Programming Guide, formatted output and allocation).
+HARMLESS = frozenset({"vprintf", "malloc", "free", "__nv_printf"})
+
 # Effects that are values or control; all others are events.
 _PASSIVE = (fx.Compute, fx.Nothing, fx.Branch, fx.IndirectBranch, fx.Return, fx.Exit, fx.Trap)
 
@@ -176,6 +179,7 @@ class Code:
     effects: list[tuple[fx.Effect, ...]]
     headers: set[int] = field(default_factory=set)
     tracks_values: bool = False
+    opaque_calls: list[Instruction] = field(default_factory=list)
     global_events: bool = False
     exit_of: dict[int, Loop] = field(default_factory=dict)
     wants: dict[int, list[tuple[int, bool]]] = field(default_factory=dict)
@@ -272,6 +276,12 @@ class Lowering:
             dead,
             self.effects,
         )
+        code.opaque_calls = [
+            self.instructions[at]
+            for at, effects in enumerate(self.effects)
+            for effect in effects
+            if isinstance(effect, fx.Call) and self._is_opaque(effect)
+        ]
         code.headers = {loop.header for loop in loops}
         code.weight = self._weights(cfg, blocks)
         self._loop_exits(code)
@@ -284,6 +294,12 @@ class Lowering:
         code.slot_count = len(self.slots) + len(self._constant_slots)
         # Constants live behind the registers.
         return code
+
+    def _is_opaque(self, call: fx.Call) -> bool:
+        """Whether what *call* does is neither here nor known to touch no shared memory."""
+        if call.function is None:
+            return True
+        return not (self.has_body(call.function) or call.function in HARMLESS | NORETURN)
 
     # -- control flow -----------------------------------------------------------------------------
 

@@ -29,7 +29,7 @@ class Summary:
             warnings=severities.count(Severity.WARNING),
             notes=severities.count(Severity.NOTE),
             incomplete=sum(not kernel.coverage.complete for kernel in kernels),
-            failed=sum(file.error is not None or bool(file.problems) for file in report.files),
+            failed=sum(file.error is not None for file in report.files),
         )
 
     def __str__(self) -> str:
