@@ -543,6 +543,7 @@ def call(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
             source = machine.launch.symbols.get(parameter.name)
             if isinstance(target, int) and source is not None:
                 machine.return_links[target] = source
+                memory.pop(target, None)
     fiber.code = code
     fiber.regs = machine.registers(code, fiber.warp)
     fiber.block = 0

@@ -313,6 +313,8 @@ def _private(machine: Machine, fiber: Fiber, event: Event, mask: int, value: Val
 
 def _private_load(machine: Machine, fiber: Fiber, address: int, size: int) -> Value:
     known = compose(fiber.warp.local, address, size)
+    if known is None and address in machine.return_links:
+        known = compose(fiber.warp.local, machine.return_links[address], size)
     if known is not None:
         return known
     top = (1 << 31) - 1 if size < 8 else 1 << 47

@@ -530,7 +530,7 @@ class Lowering:
     def slot(self, operand: Operand) -> int:
         """Return the slot of *operand*; constants get negative slots, counted from the end."""
         if isinstance(operand, Not):
-            operand = operand.operand
+            return self._named(f"!{operand.operand.text}")
         if isinstance(operand, Address):
             operand = operand.base if operand.base is not None else Immediate(operand.offset)
         if isinstance(operand, Name) and self._is_register(operand.text):
@@ -544,6 +544,22 @@ class Lowering:
             at = self._constant_slots[key] = -1 - len(self._constant_slots)
             self.constants[at] = operand
         return at
+
+    def _named(self, name: str) -> int:
+        found = self.slots.get(name)
+        if found is None:
+            found = self.slots[name] = len(self.slots)
+        return found
+
+    def _negations(self, instruction: Instruction, effect: fx.Effect, out: CodeBlock) -> None:
+        """Compute the negated predicates that *effect* reads, each into a slot of its own."""
+        for entry in fields(effect):
+            value = getattr(effect, entry.name)
+            for operand in value if isinstance(value, tuple) else (value,):
+                if isinstance(operand, Not):
+                    negation = fx.Compute("not", (operand,), (operand.operand,), bits=1)
+                    target, source = self.slot(operand), self.slot(operand.operand)
+                    out.items.append(Alu(instruction, negation, None, (target,), (source,)))
 
     def _is_register(self, name: str) -> bool:
         return self.function.register_type(name) is not None
@@ -609,6 +625,7 @@ class Lowering:
             if at not in kept:
                 continue
             for effect in self.effects[at]:
+                self._negations(instruction, effect, out)
                 if isinstance(effect, fx.Compute):
                     out.items.append(
                         Alu(
