@@ -475,10 +475,6 @@ class Machine:
         self._exit_lanes(fiber)
         return False
 
-    def exit_lanes_now(self, fiber: Fiber, event: Event | None) -> None:
-        """Note that *event* ends the fiber's lanes."""
-        self.exit_event = event
-
     def _exit_lanes(self, fiber: Fiber) -> None:
         mask = fiber.mask & fiber.warp.alive
         if not mask:
@@ -661,7 +657,7 @@ class Machine:
         for index, mask in state.arrived.items():
             warp = self.warps[index]
             rest = warp.alive & ~mask
-            if partial or not rest or (state.count is not None and rest and self._sleeping(warp, mask)):
+            if partial or not rest:
                 total += LANES
             else:
                 total += bin(mask).count("1")
@@ -670,10 +666,6 @@ class Machine:
             return False
         self._release_cta_barrier(state)
         return True
-
-    @staticmethod
-    def _sleeping(warp: Warp, mask: int) -> bool:
-        return False
 
     def _release_cta_barrier(self, state: CtaBarrierState) -> None:
         clock = state.clock

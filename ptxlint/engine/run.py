@@ -5,7 +5,7 @@ many bytes each tensor copy moves. The main run uses that. Further runs leave lo
 turn, let waits outside spin loops answer False first, and invert branches while that reaches new events.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from ptxlint.engine.async_handlers import HANDLERS
@@ -127,7 +127,7 @@ def assumed_block(function: Function, effects: list[tuple[fx.Effect, ...]]) -> t
     """Return a block shape guessed from barrier counts and comparisons with the thread's index."""
     threads = 32
     origin: dict[str, int] = {}
-    for at, instruction_effects in enumerate(effects):
+    for instruction_effects in effects:
         for effect in instruction_effects:
             if isinstance(effect, fx.CtaBarrier):
                 count = effect.count
@@ -152,7 +152,6 @@ def assumed_block(function: Function, effects: list[tuple[fx.Effect, ...]]) -> t
                     )
                     if bound <= 1024:
                         threads = max(threads, bound)
-        del at
     return (threads + 31) // 32 * 32, 1, 1
 
 
@@ -475,8 +474,3 @@ def _gap(starts: list[int], address: int) -> int:
 
     at = bisect_right(starts, address)
     return starts[at] - address if at < len(starts) else 1 << 20
-
-
-def hints(directives: Mapping[str, tuple[int, ...]]) -> str:
-    """Return the launch hints of a kernel in words."""
-    return ", ".join(f".{name} {', '.join(map(str, values))}" for name, values in directives.items())
