@@ -5,12 +5,12 @@ Dominators by the iterative algorithm of Cooper, Harvey and Kennedy; a natural l
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from ptxlint.flow.cfg import Cfg
+from ptxlint.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Loop:
     """A natural loop: its header, all its blocks, and the sources of its back edges."""
 
