@@ -316,9 +316,17 @@ class Machine:
         code = fiber.code
         if self.skips and (id(code), target) in self.skips and (source, target) not in code.back_edges:
             target = code.after_loop(target)
+        elif self.skips and target in code.side_entries:
+            for loop in code.side_entries[target]:
+                if source not in loop.blocks and (id(code), loop.header) in self.skips:
+                    target = code.after_loop(loop.header)
         if target in code.headers:
             key = (id(code), target)
             fiber.loops[key] = fiber.loops.get(key, 0) + 1 if (source, target) in code.back_edges else 0
+        if target in code.side_entries:
+            for loop in code.side_entries[target]:
+                if source not in loop.blocks:
+                    fiber.loops[id(code), loop.header] = -1  # its header is still to come, by a back edge
         fiber.block = target
         fiber.at = 0
 

@@ -178,6 +178,7 @@ class Code:
     dead: set[int]
     effects: list[tuple[fx.Effect, ...]]
     headers: set[int] = field(default_factory=set)
+    side_entries: dict[int, list[Loop]] = field(default_factory=dict)
     tracks_values: bool = False
     opaque_calls: list[Instruction] = field(default_factory=list)
     global_events: bool = False
@@ -284,6 +285,9 @@ class Lowering:
             if isinstance(effect, fx.Call) and self._is_opaque(effect)
         ]
         code.headers = {loop.header for loop in loops}
+        for loop in loops:
+            for entry in loop.side_entries:
+                code.side_entries.setdefault(entry, []).append(loop)
         code.weight = self._weights(cfg, blocks)
         self._loop_exits(code)
         self._spins(code)
