@@ -5,12 +5,14 @@ and made elsewhere; :func:`check_input` keeps what the settings ask for.
 """
 
 import traceback
+from collections.abc import Iterable
 from pathlib import Path
 
 import ptxlint
 from ptxlint import filters
 from ptxlint.inputs import Input
-from ptxlint.report.finding import FileReport
+from ptxlint.records import replace
+from ptxlint.report.finding import FileReport, KernelReport
 from ptxlint.settings import Settings
 
 
@@ -22,17 +24,69 @@ def check_input(item: Input, settings: Settings) -> FileReport:
 def analyse_input(item: Input, settings: Settings) -> FileReport:
     """Find everything in one input, off-by-default advice included; errors are in ``error``.
 
-    Of the settings only those of the launch count (*block*, *cluster*, *max_steps*).
+    Of the settings only those of the launch count (*block*, *cluster*, *max_steps*). A kernel that cannot be
+    analysed costs only itself.
     """
-    from ptxlint import linter
+    text = ParsedInput(item, settings)
+    parts = [text.kernel(number) for number in range(text.kernels)]
+    return join(text.report, parts)
 
-    if item.error is not None:
-        return FileReport(item.path, error=item.error)
-    options = linter.Options(block=settings.block, cluster=settings.cluster, max_steps=settings.max_steps)
-    try:
-        return linter.analyse_text(item.text, item.path, options)
-    except Exception as error:
-        return FileReport(item.path, error=internal_error(error), text=item.text)
+
+class ParsedInput:
+    """One input with its kernels, which are analysed one by one.
+
+    *report* says what concerns the whole input and has no kernels, *kernels* how many there are, *failed*
+    whether it could not even be parsed for reasons that are not its own.
+    """
+
+    def __init__(self, item: Input, settings: Settings) -> None:
+        from ptxlint import linter
+
+        self._settings = launch_of(item, settings)
+        self.report = FileReport(item.path, error=item.error, text=item.text, notes=list(item.notes))
+        self.kernels = 0
+        self.failed = False
+        if item.error is not None:
+            return
+        try:
+            self._module, report = linter.read_text(item.text, item.path)
+            self._functions = linter.kernels_of(self._module)
+            self.kernels = len(self._functions)
+            self.report = replace(report, notes=list(item.notes))
+        except Exception as error:
+            self.failed = True
+            self.report.error = internal_error(error)
+
+    def kernel(self, number: int) -> KernelReport | str:
+        """Return what was found in one kernel, or what went wrong."""
+        from ptxlint import linter
+
+        function = self._functions[number]
+        try:
+            return linter.analyse_kernel(self._module, function, self._settings)
+        except Exception as error:
+            return f"kernel {function.name}: {internal_error(error)}"
+
+
+def join(head: FileReport, parts: Iterable[KernelReport | str]) -> FileReport:
+    """Return the report of an input from that of the whole and those of its kernels, errors among them."""
+    kernels: list[KernelReport] = []
+    errors = [] if head.error is None else [head.error]
+    for part in parts:
+        if isinstance(part, str):
+            errors.append(part)
+        else:
+            kernels.append(part)
+    return replace(head, kernels=kernels, error="\n".join(errors) if errors else None)
+
+
+def launch_of(item: Input, settings: Settings) -> Settings:
+    """Return the settings that change what is found in *item*, with what its producer tells of the launch."""
+    return Settings(
+        block=settings.block or item.block,
+        cluster=settings.cluster or item.cluster,
+        max_steps=settings.max_steps,
+    )
 
 
 def internal_error(error: Exception) -> str:

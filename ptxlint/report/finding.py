@@ -105,13 +105,18 @@ class KernelReport:
 
 @dataclass(slots=True)
 class FileReport:
-    """The result for one input; *error* is the text of what stopped it (exit status 2)."""
+    """The result for one input.
+
+    *error* is the text of what stopped it (exit status 2), *notes* what the user should know of how it was
+    read.
+    """
 
     path: str
     error: str | None = None
     kernels: list[KernelReport] = field(default_factory=list)
     problems: list[Finding] = field(default_factory=list)
     text: str = ""
+    notes: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
