@@ -7,7 +7,6 @@ that the loop ends after that number of trips; remainders, look-ahead guards and
 then computed, not guessed.
 """
 
-from dataclasses import dataclass, field
 from enum import Enum
 
 from ptxlint.engine.program import MEMORY_EVENTS, PIPELINE_EVENTS, Alu, Code, Event
@@ -28,6 +27,7 @@ from ptxlint.engine.values import (
 )
 from ptxlint.engine.warp import Fiber
 from ptxlint.engine.wishes import Wish, wishes, wishes_at
+from ptxlint.records import field, record
 
 Form = tuple[Terms, Offset]
 
@@ -41,7 +41,7 @@ class LoopKind(Enum):
     SEARCH = "only computes"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Scenario:
     """How open choices are made: trips of event loops, of the loops around them, inverted branches.
 
@@ -214,12 +214,15 @@ class Oracle:
         extreme = (max(active) if desired else min(active)) if less else active[0]
         if terms and self.unknowns.truth(terms, extreme, less) is None:
             self.unknowns.assume(terms, extreme, less, desired)
+        unknowns = self.unknowns
         result = 0
+        ask = unknowns.asker(terms, less)
         for lane in fiber.lanes:
-            truth = self.unknowns.truth(*self._reduced(terms, offset[lane]), less)
+            truth = ask(offset[lane])
             if truth is None:
                 truth = desired if less else False
-                self.unknowns.assume(terms, offset[lane], less, truth)
+                unknowns.assume(terms, offset[lane], less, truth)
+                ask = unknowns.asker(terms, less)
             if truth != flip:
                 result |= 1 << lane
         if result == fiber.mask:

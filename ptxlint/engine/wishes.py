@@ -5,14 +5,13 @@ from which more events can be reached, the event executed. The oracle follows th
 values leave a comparison open.
 """
 
-from dataclasses import dataclass, replace
-
 from ptxlint.engine.program import Alu, Code, Event
 from ptxlint.flow.dominators import region
 from ptxlint.model import effects as fx
+from ptxlint.records import record, replace
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Wish:
     """What a predicate should be: ``stay`` in loop *header* when it is *value*, or just *value*.
 
@@ -38,7 +37,9 @@ def wishes(code: Code, at: dict[Alu, Wish]) -> dict[int, Wish]:
             for item in reversed(block_.items):
                 if isinstance(item, Event):
                     if isinstance(item.effect, fx.Collective) and item.effect.op.startswith("vote"):
-                        voted = result.get(item.b.dsts[0]) if item.b.dsts[0] is not None else None
+                        voted = (
+                            result.get(item.b.dsts[0]) if item.b.dsts and item.b.dsts[0] is not None else None
+                        )
                         if voted is not None and item.b.srcs and item.b.srcs[0] is not None:
                             result.setdefault(item.b.srcs[0], voted)
                     continue
