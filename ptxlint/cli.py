@@ -9,7 +9,7 @@ import io
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,9 +19,11 @@ from rich.console import Console
 
 import ptxlint
 from ptxlint.inputs import Input, read_input, read_inputs
-from ptxlint.report import concise, json, text
 from ptxlint.report.finding import FileReport, Report, Severity
+from ptxlint.report.formats import FORMATS, Settings, render
+from ptxlint.report.output import OutputError, Target, write_file
 from ptxlint.report.printable import printable
+from ptxlint.report.summary import Summary
 
 if TYPE_CHECKING:
     from ptxlint.linter import Options
@@ -92,6 +94,20 @@ def known_codes() -> tuple[str, ...]:
     return tuple(sorted({*(check.code for check in ALL_CHECKS), *_OWN_CODES}))
 
 
+def output_targets(
+    ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> tuple[Target, ...]:
+    """Read ``FILE`` and ``FORMAT=FILE``, each file once."""
+    try:
+        targets = tuple(Target.parse(value) for value in values)
+    except OutputError as error:
+        raise click.BadParameter(f"{error}.") from None
+    paths = [os.path.abspath(target.path) for target in targets]
+    if len(set(paths)) < len(paths):
+        raise click.BadParameter("two reports for one file.")
+    return targets
+
+
 _block_option = click.option(
     "--block",
     metavar="X[,Y[,Z]]",
@@ -116,11 +132,20 @@ def cli() -> None:
 @click.argument("files", nargs=-1, required=True, type=click.Path(allow_dash=True, readable=False))
 @click.option(
     "--output-format",
-    type=click.Choice(["full", "concise", "json"]),
+    type=click.Choice([*FORMATS]),
     default="full",
     show_default=True,
     help="How to print findings.",
 )
+@click.option(
+    "--output-file",
+    "targets",
+    metavar="[FORMAT=]FILE",
+    multiple=True,
+    callback=output_targets,
+    help="Write the report to FILE, not to standard output; with FORMAT, that format, and print as well.",
+)
+@click.option("--statistics", is_flag=True, help="Add totals: findings, coverage, what is unknown, time.")
 @click.option(
     "--select",
     metavar="CODES",
@@ -146,6 +171,8 @@ def check(
     ctx: click.Context,
     files: tuple[str, ...],
     output_format: str,
+    targets: tuple[Target, ...],
+    statistics: bool,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
     fail_on: str,
@@ -158,11 +185,11 @@ def check(
 
     options = Options(select, ignore, strict, block, cluster)
     report = Report([check_input(item, options) for item in read_inputs(files)])
-    print_report(report, output_format)
+    written = publish(report, output_format, targets, Settings(Severity(fail_on), statistics))
     for file in report.files:
         if file.error is not None:
             click.echo(f"ptxlint: error: {printable(file.path)}: {printable(file.error)}", err=True)
-    ctx.exit(exit_status(report, Severity(fail_on)))
+    ctx.exit(exit_status(report, Severity(fail_on)) if written else FAILURE)
 
 
 @cli.command()
@@ -274,23 +301,35 @@ def exit_status(report: Report, fail_on: Severity) -> int:
     return 0
 
 
-def print_report(report: Report, output_format: str) -> None:
+def publish(report: Report, output_format: str, targets: tuple[Target, ...], settings: Settings) -> bool:
+    """Write *report* to the files of *targets*, and print it unless one of them takes the place of that.
+
+    A summary goes to standard error where nothing is printed. Return whether all files were written.
+    """
+    written = True
+    for target in targets:
+        try:
+            write_file(target.path, render(report, target.format or output_format, settings))
+        except OutputError as error:
+            click.echo(f"ptxlint: error: {printable(str(error))}", err=True)
+            written = False
+    if all(target.format is not None for target in targets):
+        print_report(report, output_format, settings)
+    else:
+        click.echo(str(Summary.of(report)), err=True)
+    return written
+
+
+def print_report(report: Report, output_format: str, settings: Settings) -> None:
     """Print *report* to standard output, in colours only on a terminal."""
-    if output_format == "json":
-        click.echo(json.render(report))
-    elif output_format == "concise":
-        _print_lines(concise.render(report))
-    elif sys.stdout.isatty():
+    if output_format == "full" and sys.stdout.isatty():
+        from ptxlint.report import text
+
         console = Console(highlight=False, markup=False, emoji=False)
-        for line in text.render(report):
+        for line in text.render(report, settings.statistics):
             console.print(line, soft_wrap=True)
     else:
-        _print_lines(line.plain for line in text.render(report))
-
-
-def _print_lines(lines: Iterable[str]) -> None:
-    for line in lines:
-        click.echo(line)
+        click.echo(render(report, output_format, settings), nl=False)
 
 
 def main() -> None:

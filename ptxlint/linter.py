@@ -1,6 +1,7 @@
 """The whole pipeline on one page: text → syntax → effects → runs → conflicts → findings."""
 
 import hashlib
+import time
 from dataclasses import dataclass, replace
 
 from ptxlint.checks import ALL_CHECKS
@@ -38,6 +39,13 @@ class Options:
 
 def check_text(text: str, path: str, options: Options) -> FileReport:
     """Check one PTX text. Syntax errors become problems (PTX999) and an error text; nothing is raised."""
+    start = time.perf_counter()
+    report = _check_text(text, path, options)
+    report.seconds = time.perf_counter() - start
+    return report
+
+
+def _check_text(text: str, path: str, options: Options) -> FileReport:
     module = parse(text, path)
     report = FileReport(path, text=text)
     for problem in module.problems:

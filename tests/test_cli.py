@@ -87,7 +87,8 @@ def test_json(run: Run) -> None:
 def test_concise(run: Run) -> None:
     result = run("check", "--output-format", "concise", HAZARD)
     [line] = result.out.splitlines()
-    assert line.startswith(f"{HAZARD}:172:2: PTX201 ")
+    assert line.startswith(f"{HAZARD.with_name('two_stage_copy.cu')}:88:7: PTX201 ")
+    assert line.endswith(f" [error, ptx {HAZARD}:172:2]")
 
 
 @pytest.mark.parametrize(
