@@ -5,6 +5,10 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ptxlint.report.finding import Report
 
 STDIN = "-"
 STDIN_NAME = "<stdin>"
@@ -21,7 +25,14 @@ _BINARIES = (
 
 
 class InputError(Exception):
-    """An input that cannot be read; the text says why and what to do."""
+    """An input that cannot be read or parsed; the text says why and what to do.
+
+    *report* is there when a part of it could be checked all the same.
+    """
+
+    def __init__(self, message: str, report: "Report | None" = None) -> None:
+        super().__init__(message)
+        self.report = report
 
 
 @dataclass(frozen=True, slots=True)

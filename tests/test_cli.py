@@ -13,6 +13,7 @@ import pytest
 import ptxlint
 from ptxlint import cli, linter
 from ptxlint.report.finding import FileReport
+from ptxlint.settings import Settings
 from tests.conftest import FIXTURES
 
 HAZARD = FIXTURES / "ptx201" / "two_stage_copy.sm_90a.ptx"
@@ -236,14 +237,14 @@ def test_an_internal_error_is_told_and_the_other_files_are_checked(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "bad.ptx").write_bytes(BARE)
-    real = linter.check_text
+    real = linter.analyse_text
 
-    def broken(text: str, path: str, options: linter.Options) -> FileReport:
+    def broken(text: str, path: str, settings: Settings) -> FileReport:
         if path == "bad.ptx":
             raise KeyError("boom")
-        return real(text, path, options)
+        return real(text, path, settings)
 
-    monkeypatch.setattr(linter, "check_text", broken)
+    monkeypatch.setattr(linter, "analyse_text", broken)
     result = run("check", "bad.ptx", HAZARD)
     assert result.status == 2
     assert (
@@ -258,7 +259,7 @@ def test_an_internal_error_while_printing_is_told(run: Run, monkeypatch: pytest.
     def broken(*arguments: object) -> None:
         raise RuntimeError("boom")
 
-    monkeypatch.setattr(cli, "print_report", broken)
+    monkeypatch.setattr("ptxlint.commands.output.print_report", broken)
     result = run("check", CLEAN)
     assert result.status == 2
     assert "internal error, a bug of ptxlint" in result.err
@@ -268,7 +269,7 @@ def test_an_interrupt_is_no_verdict(run: Run, monkeypatch: pytest.MonkeyPatch) -
     def interrupt(*arguments: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(linter, "check_text", interrupt)
+    monkeypatch.setattr(linter, "analyse_text", interrupt)
     assert run("check", CLEAN).status == 130
 
 

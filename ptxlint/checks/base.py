@@ -6,16 +6,16 @@ the order of ``ALL_CHECKS``; the first that claims one reports it: one hazard, o
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from ptxlint.engine.events import Access, Actor, Conflict, Family, LogEntry
 from ptxlint.engine.program import Event
 from ptxlint.engine.run import Analysis
+from ptxlint.records import field, mutable_record, record
 from ptxlint.report.finding import Confidence, Finding, Fix, Severity, Site, Step
 from ptxlint.report.summary import plural
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Verdict:
     """Why a check claims a conflict: the cause, the message, the repair, an event that misleads.
 
@@ -31,7 +31,7 @@ class Verdict:
     conflict: Conflict | None = None
 
 
-@dataclass(slots=True)
+@mutable_record
 class Draft:
     """A finding before folding: with its evidence."""
 

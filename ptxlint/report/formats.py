@@ -11,7 +11,7 @@ from ptxlint.report.finding import Report, Severity
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class FormatOptions:
     """What some formats ask for: *fail_on* decides what JUnit calls a failure."""
 
     fail_on: Severity = Severity.WARNING
@@ -24,65 +24,65 @@ class Format:
 
     name: str
     what: str
-    render: Callable[[Report, Settings], str]
+    render: Callable[[Report, FormatOptions], str]
 
 
-def render(report: Report, name: str, settings: Settings | None = None) -> str:
+def render(report: Report, name: str, options: FormatOptions | None = None) -> str:
     """Return *report* in the format called *name*, ending with a newline unless it is empty.
 
     Raises:
         KeyError: there is no such format.
     """
-    text = FORMATS[name].render(report, settings or Settings())
+    text = FORMATS[name].render(report, options or FormatOptions())
     return f"{text}\n" if text else ""
 
 
-def _full(report: Report, settings: Settings) -> str:
+def _full(report: Report, options: FormatOptions) -> str:
     from ptxlint.report import text
 
-    return _joined(line.plain for line in text.render(report, settings.statistics))
+    return _joined(line.plain for line in text.render(report, options.statistics))
 
 
-def _concise(report: Report, settings: Settings) -> str:
+def _concise(report: Report, options: FormatOptions) -> str:
     from ptxlint.report import concise, statistics
 
     lines = [*concise.render(report)]
-    if settings.statistics:
+    if options.statistics:
         lines += statistics.render(report)
     return _joined(lines)
 
 
-def _json(report: Report, settings: Settings) -> str:
+def _json(report: Report, options: FormatOptions) -> str:
     from ptxlint.report import json
 
-    return json.render(report, settings.statistics)
+    return json.render(report, options.statistics)
 
 
-def _sarif(report: Report, settings: Settings) -> str:
+def _sarif(report: Report, options: FormatOptions) -> str:
     from ptxlint.report import sarif
 
     return sarif.render(report)
 
 
-def _github(report: Report, settings: Settings) -> str:
+def _github(report: Report, options: FormatOptions) -> str:
     from ptxlint.report import github
 
     return _joined(github.render(report))
 
 
-def _gitlab(report: Report, settings: Settings) -> str:
+def _gitlab(report: Report, options: FormatOptions) -> str:
     from ptxlint.report import gitlab
 
     return gitlab.render(report)
 
 
-def _junit(report: Report, settings: Settings) -> str:
+def _junit(report: Report, options: FormatOptions) -> str:
     from ptxlint.report import junit
 
-    return junit.render(report, settings.fail_on)
+    return junit.render(report, options.fail_on)
 
 
-def _rdjson(report: Report, settings: Settings) -> str:
+def _rdjson(report: Report, options: FormatOptions) -> str:
     from ptxlint.report import rdjson
 
     return rdjson.render(report)

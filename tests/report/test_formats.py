@@ -12,7 +12,7 @@ from ptxlint.ptx.source import SourceLocation
 from ptxlint.report import json as json_report
 from ptxlint.report import sarif
 from ptxlint.report.finding import Coverage, FileReport, KernelReport, Report, Severity, Site, Step
-from ptxlint.report.formats import FORMATS, Settings, render
+from ptxlint.report.formats import FORMATS, FormatOptions, render
 from tests.report.reports import LOAD, PTX, report, weak_wait, write_sources
 
 BAD = "a\udcff\ud800\x00\x1b\x85\ufffe\u2028%:,]]>&<\"'\r\nä\U0001f600"
@@ -45,9 +45,9 @@ def nasty() -> Report:
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("make", [nasty, Report, lambda: report(weak_wait(), WARNING, LIMIT)])
 def test_formats_are_valid_and_deterministic(name: str, make: Any) -> None:
-    settings = Settings(statistics=True)
-    text = render(make(), name, settings)
-    assert text == render(make(), name, settings)
+    options = FormatOptions(statistics=True)
+    text = render(make(), name, options)
+    assert text == render(make(), name, options)
     data = text.encode("utf-8")  # no lone surrogate is left
     assert not {*text} & {"\x00", "\x1b", "\x85", "\u2028"}
     if name == "junit":
@@ -79,7 +79,7 @@ def test_json_fits_its_schema(folder: Path, statistics: bool) -> None:
     jsonschema.Draft202012Validator.check_schema(schema)
     write_sources(folder)
     for made in (nasty(), Report(), report(weak_wait(), WARNING)):
-        written = json.loads(render(made, "json", Settings(statistics=statistics)))
+        written = json.loads(render(made, "json", FormatOptions(statistics=statistics)))
         jsonschema.Draft202012Validator(strict(schema)).validate(written)
         assert ("statistics" in written) is statistics
     written["files"][0]["kernels"][0]["findings"][0]["surprise"] = 1
@@ -95,7 +95,7 @@ def test_statistics_are_totals() -> None:
     made.files[0].seconds, made.files[1].seconds = 1.5, 3.0
     made.files[1].path = "slow.ptx"
     made.files[1].kernels[0].coverage.unknown_opcodes = {"foo.bar": 2}
-    totals = json.loads(render(made, "json", Settings(statistics=True)))["statistics"]
+    totals = json.loads(render(made, "json", FormatOptions(statistics=True)))["statistics"]
     assert totals["findings"] == [
         {
             "code": "PTX102",
@@ -115,7 +115,7 @@ def test_statistics_are_totals() -> None:
     assert totals["coverage"]["async_ops"] == {"analysed": 3, "present": 5, "percent": 60.0}
     assert totals["coverage"]["mbarrier_ops"]["percent"] is None
     assert totals["slowest"][0] == {"path": "slow.ptx", "seconds": 3.0}
-    text = render(made, "full", Settings(statistics=True))
+    text = render(made, "full", FormatOptions(statistics=True))
     assert (
         text[text.index("statistics:") :]
         == """\
@@ -231,7 +231,7 @@ def test_junit_counts_cases() -> None:
     made.files += report(WARNING).files
     made.files += report(LIMIT).files
     made.files += [FileReport("none.ptx", "no such file"), FileReport("empty.ptx", text=PTX)]
-    root = ElementTree.fromstring(render(made, "junit", Settings(Severity.ERROR)))
+    root = ElementTree.fromstring(render(made, "junit", FormatOptions(Severity.ERROR)))
     assert {key: root.get(key) for key in ("tests", "failures", "errors")} == {
         "tests": "5",
         "failures": "1",
