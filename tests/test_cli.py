@@ -147,7 +147,7 @@ def test_bad_usage_is_status_2(run: Run, arguments: list[str], words: str) -> No
         (b"", "no PTX: the file is empty, expected .version"),
         (b" \n\t\n", "no PTX: the file is empty, expected .version"),
         (b"\0\0", "no PTX: the file is empty, expected .version"),
-        (b"\x7fELF\x02\x01", "a compiled object (ELF); `cuobjdump -ptx` extracts embedded PTX"),
+        (b"\x7fELF\x02\x01", "this is a compiled object (ELF)"),
         (b"\x50\xed\x55\xba\x01\0", "a CUDA fat binary"),
         (b".version 9.0\0\x01", "a binary file (zero byte at offset 12)"),
         (b"// caf\xe9\n" + BARE, "no UTF-8 text: byte 0xe9 at offset 6"),
