@@ -1,6 +1,7 @@
 """The whole pipeline on one page: text → syntax → effects → runs → conflicts → findings."""
 
 import hashlib
+import time
 from dataclasses import replace
 
 from ptxlint import filters
@@ -36,6 +37,13 @@ def check_text(text: str, path: str, settings: Settings) -> FileReport:
 
 def analyse_text(text: str, path: str, settings: Settings) -> FileReport:
     """Find everything in one PTX text, advice that is off by default included."""
+    start = time.perf_counter()
+    report = _analyse_text(text, path, settings)
+    report.seconds = time.perf_counter() - start
+    return report
+
+
+def _analyse_text(text: str, path: str, settings: Settings) -> FileReport:
     module = parse(text, path)
     report = FileReport(path, text=text)
     for problem in module.problems:
