@@ -1,6 +1,7 @@
 """The whole pipeline on one page: text → syntax → effects → runs → conflicts → findings."""
 
 import hashlib
+import time
 from dataclasses import replace
 
 from ptxlint import filters
@@ -36,8 +37,10 @@ def check_text(text: str, path: str, settings: Settings) -> FileReport:
 
 def analyse_text(text: str, path: str, settings: Settings) -> FileReport:
     """Find everything in one PTX text, advice that is off by default included."""
+    start = time.perf_counter()
     module, report = read_text(text, path)
     report.kernels = [analyse_kernel(module, function, settings) for function in kernels_of(module)]
+    report.seconds = time.perf_counter() - start
     return report
 
 

@@ -12,8 +12,8 @@ from typing import Any
 from ptxlint.cache import Cache
 from ptxlint.inputs import Input, InputOptions, Reader
 from ptxlint.records import field, mutable_record, record
-from ptxlint.report.finding import FileReport, KernelReport
-from ptxlint.session import ParsedInput, internal_error, join, launch_of
+from ptxlint.report.finding import FileReport
+from ptxlint.session import ParsedInput, Part, internal_error, join, launch_of
 from ptxlint.settings import Settings
 from ptxlint.tools import scratch_folder
 from ptxlint.workers import Died, Worker, Workers, available_processors
@@ -69,7 +69,7 @@ class _Text:
     item: Input
     settings: Settings
     head: FileReport | None = None
-    parts: list[KernelReport | str | None] = field(default_factory=list)
+    parts: list[Part | None] = field(default_factory=list)
     report: FileReport | None = None
     failed: bool = False
 
@@ -195,8 +195,8 @@ class _Run:
             self._begin(task, self._texts[task.source][task.place], result)
         else:
             text = self._texts[task.source][task.place]
-            if isinstance(result, Died):
-                result = f"kernel {task.number + 1}: {_failure('it was being analysed', result)}"
+            if isinstance(result, Died | str):
+                result = Part(None, f"kernel {task.number + 1}: {_failure('it was being analysed', result)}")
             text.parts[task.number] = result
             self._join(text)
         self._end(task)
@@ -288,9 +288,9 @@ class _Run:
             self._progress(self._done, self._total)
 
 
-def _all_found(parts: Sequence[KernelReport | str]) -> bool:
+def _all_found(parts: Sequence[Part]) -> bool:
     """Return whether no kernel ran into an error of ptxlint itself, or of the machine."""
-    return not any(isinstance(part, str) for part in parts)
+    return all(part.error is None for part in parts)
 
 
 def _failure(doing: str, result: Died | str) -> str:

@@ -4,6 +4,7 @@
 and made elsewhere; :func:`check_input` keeps what the settings ask for.
 """
 
+import time
 import traceback
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import ptxlint
 from ptxlint import filters
 from ptxlint.inputs import Input
-from ptxlint.records import replace
+from ptxlint.records import record, replace
 from ptxlint.report.finding import FileReport, KernelReport
 from ptxlint.settings import Settings
 
@@ -27,9 +28,17 @@ def analyse_input(item: Input, settings: Settings) -> FileReport:
     Of the settings only those of the launch count (*block*, *cluster*, *max_steps*). A kernel that cannot be
     analysed costs only itself.
     """
-    text = ParsedInput(item, settings)
-    parts = [text.kernel(number) for number in range(text.kernels)]
-    return join(text.report, parts)
+    parsed = ParsedInput(item, settings)
+    return join(parsed.report, [parsed.kernel(number) for number in range(parsed.kernels)])
+
+
+@record
+class Part:
+    """What was found in one kernel, or the *error* that hindered it, and the seconds it took."""
+
+    report: KernelReport | None
+    error: str | None = None
+    seconds: float = 0.0
 
 
 class ParsedInput:
@@ -43,41 +52,44 @@ class ParsedInput:
         from ptxlint import linter
 
         self._settings = launch_of(item, settings)
-        self.report = FileReport(item.path, error=item.error, text=item.text, notes=list(item.notes))
+        self.report = FileReport(item.path, error=item.error, text=item.text)
         self.kernels = 0
         self.failed = False
-        if item.error is not None:
-            return
-        try:
-            self._module, report = linter.read_text(item.text, item.path)
-            self._functions = linter.kernels_of(self._module)
-            self.kernels = len(self._functions)
-            self.report = replace(report, notes=list(item.notes))
-        except Exception as error:
-            self.failed = True
-            self.report.error = internal_error(error)
+        start = time.perf_counter()
+        if item.error is None:
+            try:
+                self._module, self.report = linter.read_text(item.text, item.path)
+                self._functions = linter.kernels_of(self._module)
+                self.kernels = len(self._functions)
+            except Exception as error:
+                self.failed = True
+                self.report.error = internal_error(error)
+        self.report.notes = list(item.notes)
+        self.report.seconds = time.perf_counter() - start
 
-    def kernel(self, number: int) -> KernelReport | str:
-        """Return what was found in one kernel, or what went wrong."""
+    def kernel(self, number: int) -> Part:
+        """Analyse one kernel."""
         from ptxlint import linter
 
         function = self._functions[number]
+        start = time.perf_counter()
         try:
-            return linter.analyse_kernel(self._module, function, self._settings)
+            report = linter.analyse_kernel(self._module, function, self._settings)
         except Exception as error:
-            return f"kernel {function.name}: {internal_error(error)}"
+            return Part(None, f"kernel {function.name}: {internal_error(error)}")
+        return Part(report, seconds=time.perf_counter() - start)
 
 
-def join(head: FileReport, parts: Iterable[KernelReport | str]) -> FileReport:
+def join(head: FileReport, parts: Iterable[Part]) -> FileReport:
     """Return the report of an input from that of the whole and those of its kernels, errors among them."""
-    kernels: list[KernelReport] = []
-    errors = [] if head.error is None else [head.error]
-    for part in parts:
-        if isinstance(part, str):
-            errors.append(part)
-        else:
-            kernels.append(part)
-    return replace(head, kernels=kernels, error="\n".join(errors) if errors else None)
+    parts = list(parts)
+    errors = [error for error in (head.error, *(part.error for part in parts)) if error is not None]
+    return replace(
+        head,
+        kernels=[part.report for part in parts if part.report is not None],
+        error="\n".join(errors) if errors else None,
+        seconds=head.seconds + sum(part.seconds for part in parts),
+    )
 
 
 def launch_of(item: Input, settings: Settings) -> Settings:

@@ -88,7 +88,8 @@ def test_json(run: Run) -> None:
 def test_concise(run: Run) -> None:
     result = run("check", "--output-format", "concise", HAZARD)
     [line] = result.out.splitlines()
-    assert line.startswith(f"{HAZARD}:172:2: PTX201 ")
+    assert line.startswith(f"{HAZARD.with_name('two_stage_copy.cu')}:88:7: PTX201 ")
+    assert line.endswith(f" [error, ptx {HAZARD}:172:2]")
 
 
 @pytest.mark.parametrize(
@@ -258,7 +259,7 @@ def test_an_internal_error_while_printing_is_told(run: Run, monkeypatch: pytest.
     def broken(*arguments: object) -> None:
         raise RuntimeError("boom")
 
-    monkeypatch.setattr("ptxlint.commands.check.print_report", broken)
+    monkeypatch.setattr("ptxlint.commands.output.print_report", broken)
     result = run("check", CLEAN)
     assert result.status == 2
     assert "internal error, a bug of ptxlint" in result.err

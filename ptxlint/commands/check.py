@@ -3,9 +3,11 @@
 import click
 
 from ptxlint.commands.options import block_option, cluster_option, code_prefixes
-from ptxlint.commands.output import print_report
+from ptxlint.commands.output import output_targets, publish
 from ptxlint.inputs import read_inputs
 from ptxlint.report.finding import Report, Severity
+from ptxlint.report.formats import FORMATS, FormatOptions
+from ptxlint.report.output import Target
 from ptxlint.report.printable import printable
 from ptxlint.session import check_input
 from ptxlint.settings import Settings, Triple
@@ -18,11 +20,20 @@ FAILURE = 2
 @click.argument("files", nargs=-1, required=True, type=click.Path(allow_dash=True, readable=False))
 @click.option(
     "--output-format",
-    type=click.Choice(["full", "concise", "json"]),
+    type=click.Choice([*FORMATS]),
     default="full",
     show_default=True,
     help="How to print findings.",
 )
+@click.option(
+    "--output-file",
+    "targets",
+    metavar="[FORMAT=]FILE",
+    multiple=True,
+    callback=output_targets,
+    help="Write the report to FILE, not to standard output; with FORMAT, that format, and print as well.",
+)
+@click.option("--statistics", is_flag=True, help="Add totals: findings, coverage, what is unknown, time.")
 @click.option(
     "--select",
     metavar="CODES",
@@ -55,6 +66,8 @@ def check(
     ctx: click.Context,
     files: tuple[str, ...],
     output_format: str,
+    targets: tuple[Target, ...],
+    statistics: bool,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
     extend_select: tuple[str, ...],
@@ -75,11 +88,12 @@ def check(
         output_format=output_format,
     )
     report = Report([check_input(item, settings) for item in read_inputs(files)])
-    print_report(report, output_format)
+    options = FormatOptions(settings.fail_on, statistics)
+    written = publish(report, output_format, targets, options)
     for file in report.files:
         if file.error is not None:
             click.echo(f"ptxlint: error: {printable(file.path)}: {printable(file.error)}", err=True)
-    ctx.exit(exit_status(report, settings.fail_on))
+    ctx.exit(exit_status(report, settings.fail_on) if written else FAILURE)
 
 
 def exit_status(report: Report, fail_on: Severity) -> int:

@@ -1,29 +1,59 @@
-"""Write a report to standard output, in the format that is asked for."""
+"""How reports reach their readers: files, and standard output."""
 
+import os
 import sys
-from collections.abc import Iterable
 
 import click
-from rich.console import Console
 
-from ptxlint.report import concise, json, text
 from ptxlint.report.finding import Report
+from ptxlint.report.formats import FormatOptions, render
+from ptxlint.report.output import OutputError, Target, write_file
+from ptxlint.report.printable import printable
+from ptxlint.report.summary import Summary
 
 
-def print_report(report: Report, output_format: str) -> None:
+def output_targets(
+    ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> tuple[Target, ...]:
+    """Read ``FILE`` and ``FORMAT=FILE``, each file once."""
+    try:
+        targets = tuple(Target.parse(value) for value in values)
+    except OutputError as error:
+        raise click.BadParameter(f"{error}.") from None
+    paths = [os.path.abspath(target.path) for target in targets]
+    if len(set(paths)) < len(paths):
+        raise click.BadParameter("two reports for one file.")
+    return targets
+
+
+def publish(report: Report, output_format: str, targets: tuple[Target, ...], options: FormatOptions) -> bool:
+    """Write *report* to the files of *targets*, and print it unless one of them takes the place of that.
+
+    A summary goes to standard error where nothing is printed. Return whether all files were written.
+    """
+    written = True
+    for target in targets:
+        try:
+            write_file(target.path, render(report, target.format or output_format, options))
+        except OutputError as error:
+            click.echo(f"ptxlint: error: {printable(str(error))}", err=True)
+            written = False
+    if all(target.format is not None for target in targets):
+        print_report(report, output_format, options)
+    else:
+        click.echo(str(Summary.of(report)), err=True)
+    return written
+
+
+def print_report(report: Report, output_format: str, options: FormatOptions) -> None:
     """Print *report* to standard output, in colours only on a terminal."""
-    if output_format == "json":
-        click.echo(json.render(report))
-    elif output_format == "concise":
-        _print_lines(concise.render(report))
-    elif sys.stdout.isatty():
+    if output_format == "full" and sys.stdout.isatty():
+        from rich.console import Console
+
+        from ptxlint.report import text
+
         console = Console(highlight=False, markup=False, emoji=False)
-        for line in text.render(report):
+        for line in text.render(report, options.statistics):
             console.print(line, soft_wrap=True)
     else:
-        _print_lines(line.plain for line in text.render(report))
-
-
-def _print_lines(lines: Iterable[str]) -> None:
-    for line in lines:
-        click.echo(line)
+        click.echo(render(report, output_format, options), nl=False)

@@ -91,6 +91,8 @@ class Coverage:
     unknown_instructions: int = 0
     complete: bool = True
     notes: list[str] = field(default_factory=list)
+    step_budget_reached: bool = False
+    unknown_opcodes: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -107,8 +109,8 @@ class KernelReport:
 class FileReport:
     """The result for one input.
 
-    *error* is the text of what stopped it (exit status 2), *notes* what the user should know of how it was
-    read.
+    *error* is the text of what stopped it (exit status 2), *seconds* the wall-clock time that checking it
+    took, *notes* what the user should know of how it was read.
     """
 
     path: str
@@ -116,6 +118,7 @@ class FileReport:
     kernels: list[KernelReport] = field(default_factory=list)
     problems: list[Finding] = field(default_factory=list)
     text: str = ""
+    seconds: float = 0.0
     notes: list[str] = field(default_factory=list)
 
 
