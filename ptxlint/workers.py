@@ -4,18 +4,19 @@ The standard library's pools give up as a whole when a process is killed, and do
 """
 
 import contextlib
-import multiprocessing
 import os
 import signal
 import sys
 import tempfile
 import threading
 from collections.abc import Callable
-from multiprocessing.connection import Connection, wait
-from multiprocessing.context import BaseContext
-from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+    from multiprocessing.context import BaseContext
+    from multiprocessing.process import BaseProcess
 
 Task = TypeVar("Task")
 
@@ -33,7 +34,7 @@ class Died:
 class Worker(Generic[Task]):
     """One process; *task* is what it is at. *held* is for its owner: what the process has in memory."""
 
-    def __init__(self, process: BaseProcess, connection: "Connection[Any, Any]") -> None:
+    def __init__(self, process: "BaseProcess", connection: "Connection[Any, Any]") -> None:
         self.process = process
         self.connection = connection
         self.task: Task | None = None
@@ -91,6 +92,8 @@ class Workers(Generic[Task]):
 
     def collect(self, seconds: float | None) -> list[tuple[Task, Any]]:
         """Wait until a task is done, no longer than *seconds*; return the tasks with their results."""
+        from multiprocessing.connection import wait
+
         busy = {worker.connection: worker for worker in self._workers if worker.task is not None}
         done: list[tuple[Task, Any]] = []
         for connection in wait(list(busy), seconds):
@@ -132,8 +135,10 @@ class Workers(Generic[Task]):
         return f"signal {-code}"
 
 
-def _context() -> BaseContext:
+def _context() -> "BaseContext":
     """Return how to start processes: by forking, the fastest, where no other thread can hold a lock."""
+    import multiprocessing
+
     if sys.platform != "win32" and sys.platform != "darwin" and threading.active_count() == 1:
         return multiprocessing.get_context("fork")
     return multiprocessing.get_context("spawn")

@@ -37,7 +37,10 @@ ALLOWED = {
     "session": {"records", "linter", "filters", "settings", "inputs", "report"},
     "api": {"session", "settings", "codes", "inputs", "report"},
     "rule_table": {"checks", "report"},
-    "commands": {"rule_table", "linter", "codes", "settings", "session", "report", "inputs"},
+    "commands": {
+        *("rule_table", "linter", "codes", "settings", "filters", "session", "report", "inputs"),
+        *("runner", "cache"),
+    },
     "cli": {"commands", "session", "report"},
     "__main__": {"cli"},
     "__init__": {"api", "settings", "inputs", "report", "ptx"},

@@ -1,23 +1,30 @@
 """``ptxlint check``."""
 
+from typing import TYPE_CHECKING
+
 import click
 
+from ptxlint import filters
 from ptxlint.commands.options import block_option, cluster_option, code_prefixes
 from ptxlint.commands.output import output_targets, publish
-from ptxlint.inputs import read_inputs
+from ptxlint.commands.progress import progress_bar
+from ptxlint.commands.reading import CheckCommand, reading_options
+from ptxlint.inputs import InputOptions
 from ptxlint.report.finding import Report, Severity
 from ptxlint.report.formats import FORMATS, FormatOptions
 from ptxlint.report.output import Target
-from ptxlint.report.printable import printable
-from ptxlint.session import check_input
+from ptxlint.report.printable import printable, printable_lines
 from ptxlint.settings import Settings, Triple
+
+if TYPE_CHECKING:
+    from ptxlint.runner import Running
 
 FINDINGS = 1
 FAILURE = 2
 
 
-@click.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(allow_dash=True, readable=False))
+@click.command(cls=CheckCommand)
+@click.argument("files", nargs=-1, type=click.Path(allow_dash=True, readable=False))
 @click.option(
     "--output-format",
     type=click.Choice([*FORMATS]),
@@ -61,6 +68,7 @@ FAILURE = 2
 @click.option("--strict", is_flag=True, help="What could not be analysed (PTX990, PTX991) is an error.")
 @block_option
 @cluster_option
+@reading_options
 @click.pass_context
 def check(
     ctx: click.Context,
@@ -75,8 +83,17 @@ def check(
     strict: bool,
     block: Triple | None,
     cluster: Triple | None,
+    reading: InputOptions,
+    running: "Running",
 ) -> None:
-    """Check PTX files, folders of them, or standard input (-)."""
+    """Check PTX: in .ptx files, in folders, from standard input (-), in compiled files and wheels, of CUDA source.
+
+    FILES are told apart by what is in them. CUDA source (.cu) is compiled by nvcc with NVCC_ARGUMENTS.
+    """
+    from ptxlint.runner import analyse_all
+
+    if not files and reading.compile_commands is None:
+        raise click.UsageError("Missing argument 'FILES...'.")
     settings = Settings(
         select=select,
         ignore=ignore,
@@ -87,12 +104,17 @@ def check(
         fail_on=Severity(fail_on),
         output_format=output_format,
     )
-    report = Report([check_input(item, settings) for item in read_inputs(files)])
+    with progress_bar() as progress:
+        found = analyse_all(files, reading, lambda item: settings, running, progress)
+    report = Report([filters.apply(file, settings) for file in found])
     options = FormatOptions(settings.fail_on, statistics)
     written = publish(report, output_format, targets, options)
+    for note in dict.fromkeys((file.path, note) for file in report.files for note in file.notes):
+        click.echo(f"ptxlint: note: {printable(note[0])}: {printable(note[1])}", err=True)
     for file in report.files:
         if file.error is not None:
-            click.echo(f"ptxlint: error: {printable(file.path)}: {printable(file.error)}", err=True)
+            error = "\n".join(printable_lines(file.error))
+            click.echo(f"ptxlint: error: {printable(file.path)}: {error}", err=True)
     ctx.exit(exit_status(report, settings.fail_on) if written else FAILURE)
 
 
