@@ -7,12 +7,12 @@ and irreducible loops", 1997: its blocks are those on a cycle with the header be
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from ptxlint.flow.cfg import Cfg
+from ptxlint.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Loop:
     """A loop: its header, all its blocks, the sources of its back edges, other blocks it is entered by."""
 
