@@ -30,13 +30,14 @@ from ptxlint.engine.events import (
 )
 from ptxlint.engine.global_memory import GlobalMemory
 from ptxlint.engine.launch import Launch
-from ptxlint.engine.oracle import Oracle, Scenario, Wish
+from ptxlint.engine.oracle import Oracle, Scenario
 from ptxlint.engine.program import Alu, Code, Event
 from ptxlint.engine.shadow import GRANULE, Shadow
 from ptxlint.engine.tensor_maps import TensorMaps
 from ptxlint.engine.tensor_memory import TensorMemory
 from ptxlint.engine.values import FULL, LANES, Scalar, Value, lane_of, lanes_of
 from ptxlint.engine.warp import Fiber, Frame, Warp, merge, narrow
+from ptxlint.engine.wishes import Wish
 from ptxlint.model import effects as fx
 from ptxlint.records import field, mutable_record
 
