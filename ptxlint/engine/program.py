@@ -426,7 +426,9 @@ class Lowering:
                 for operand in operands_of(effect.address):
                     if isinstance(operand, Name):
                         need(operand.text)
-                if not effect.matrix and (effect.space in (fx.Space.LOCAL, fx.Space.PARAM) or memory["shared"]):
+                if not effect.matrix and (
+                    effect.space in (fx.Space.LOCAL, fx.Space.PARAM) or memory["shared"]
+                ):
                     for operand in operands_of(effect.data):
                         if isinstance(operand, Name):
                             need(operand.text)

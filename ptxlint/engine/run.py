@@ -378,14 +378,13 @@ def _add(analysis: Analysis, outcome: Outcome) -> None:
     analysis.resolved |= outcome.resolved
     analysis.unresolved |= outcome.unresolved
     analysis.steps += outcome.steps
-    discarded = _discarded(outcome)
     known = {_conflict_key(c): i for i, c in enumerate(analysis.conflicts)}
     for conflict in outcome.conflicts.values():
         if conflict.forced and not is_main(outcome):
             continue  # the side scenario went wrong, not the kernel
         if outcome.scenario.skip and not _holds_behind_loops(conflict):
             continue
-        if {c.event.instruction.index for c in (conflict.first, conflict.second)} & discarded:
+        if _not_launched_so(outcome, conflict):
             continue
         key = _conflict_key(conflict)
         at = known.get(key)
@@ -416,19 +415,21 @@ def _add(analysis: Analysis, outcome: Outcome) -> None:
     analysis.peers += outcome.peers
 
 
-def _discarded(outcome: Outcome) -> set[int]:
-    """Return the loads that a run with no turns leaves alone and whose destination it writes over.
+def _not_launched_so(outcome: Outcome, conflict: Conflict) -> bool:
+    """Return whether *conflict* is about a load that a run with no turns leaves alone and writes over.
 
-    They are issued regardless, and the loop that is left out waits for them: a kernel of that kind is
-    launched so that there is a turn. One that reads such a destination is not written with that in mind.
+    Such a load is issued regardless, and the loop that is left out waits for it: a kernel of that kind is
+    launched so that there is a turn. One that reads the destination is not written with that in mind.
     """
-    if outcome.scenario.name != NO_TRIP:
-        return set()
-    return outcome.abandoned & {
-        conflict.first.event.instruction.index
-        for conflict in outcome.conflicts.values()
-        if conflict.gap is Gap.COMPLETION and conflict.second.write
-    }
+    if outcome.scenario.name != NO_TRIP or not outcome.abandoned:
+        return False
+    if conflict.second.event.instruction.index in outcome.abandoned:
+        return True
+    load = conflict.first.event.instruction.index
+    return load in outcome.abandoned and any(
+        other.first.event.instruction.index == load and other.second.write
+        for other in outcome.conflicts.values()
+    )
 
 
 def _holds_behind_loops(conflict: Conflict) -> bool:
