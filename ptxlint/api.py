@@ -90,14 +90,13 @@ def _settings(
     cluster: Shape | None,
     strict: bool,
 ) -> Settings:
-    return replace(
-        base,
-        select=_codes(select) or base.select,
-        ignore=_codes(ignore) or base.ignore,
-        extend_select=_codes(extend_select) or base.extend_select,
-        block=base.block if block is None else _shape(block, *BLOCK_LIMITS),
-        cluster=base.cluster if cluster is None else _shape(cluster, *CLUSTER_LIMITS),
-        strict=strict or base.strict,
+    return base.with_choices(
+        select=_codes(select),
+        ignore=_codes(ignore),
+        extend_select=_codes(extend_select),
+        block=None if block is None else _shape(block, *BLOCK_LIMITS),
+        cluster=None if cluster is None else _shape(cluster, *CLUSTER_LIMITS),
+        strict=strict or None,
     )
 
 
