@@ -19,7 +19,8 @@ def apply(report: FileReport, settings: Settings) -> FileReport:
     of_file = _ignored_in_file(report.path, settings)
     kernels = [
         replace(
-            kernel, findings=_kept(kernel.findings, settings, (*of_file, *ignored_in_kernel(kernel.name, settings)))
+            kernel,
+            findings=_kept(kernel.findings, settings, (*of_file, *ignored_in_kernel(kernel.name, settings))),
         )
         for kernel in report.kernels
     ]

@@ -44,6 +44,15 @@ class Session:
         """
         return self.chosen(self._configurations.of_folder())
 
+    def is_excluded(self, path: str) -> bool:
+        """Return whether the configuration nearest to *path* leaves it out.
+
+        Raises:
+            ConfigError: a configuration cannot be read.
+        """
+        settings = self.chosen(self._configurations.of_file(path))
+        return any(filters.matches_path(path, pattern, settings.root) for pattern in settings.exclude)
+
     def chosen(self, config: Config) -> Settings:
         """Return the settings of *config* with what was chosen over them."""
         return config.settings.with_choices(**self._choices)

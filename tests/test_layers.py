@@ -36,7 +36,7 @@ ALLOWED = {
     "session": {"config", "linter", "filters", "settings", "inputs", "report"},
     "api": {"session", "settings", "codes", "inputs", "report"},
     "rule_table": {"checks", "report"},
-    "commands": {"rule_table", "linter", "codes", "settings", "session", "report", "inputs"},
+    "commands": {"config", "rule_table", "linter", "codes", "settings", "session", "report", "inputs"},
     "cli": {"commands", "session", "report"},
     "__main__": {"cli"},
     "__init__": {"api", "settings", "inputs", "report", "ptx"},

@@ -9,7 +9,7 @@ from ptxlint.commands.options import block_option, cluster_option, code_prefixes
 from ptxlint.commands.output import output_targets, publish
 from ptxlint.config import ConfigError, Configurations
 from ptxlint.config.show import Shown, as_json, as_text
-from ptxlint.inputs import STDIN, read_inputs
+from ptxlint.inputs import STDIN, InputOptions, read_inputs
 from ptxlint.report.finding import Report, Severity
 from ptxlint.report.formats import FORMATS, FormatOptions
 from ptxlint.report.output import Target
@@ -108,6 +108,8 @@ def check(
         "output_format": output_format,
     }
     try:
+        if config is not None and isolated:
+            raise click.UsageError("--config and --isolated contradict each other.")
         configurations = Configurations(config, isolated)
         session = Session(configurations, choices)
         here = session.settings_here()
@@ -116,7 +118,7 @@ def check(
             return
         if not files:
             raise click.UsageError("Missing argument 'FILES...'.")
-        report = session.check(read_inputs(files))
+        report = session.check(read_inputs(files, InputOptions(is_excluded=session.is_excluded)))
     except ConfigError as error:
         for line in str(error).split("\n"):
             click.echo(f"ptxlint: error: {printable(line)}", err=True)

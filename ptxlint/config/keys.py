@@ -12,7 +12,7 @@ from ptxlint.report.formats import FORMATS
 from ptxlint.settings import BLOCK_LIMITS, CLUSTER_LIMITS, LaunchHint, Triple, read_shape
 
 
-class ValueProblem(Exception):  # noqa: N818 - it is collected, not raised to callers
+class ValueProblem(Exception):
     """A value that a key cannot have: what is wrong, and the text in the file that it is about."""
 
     def __init__(self, message: str, about: str = "") -> None:

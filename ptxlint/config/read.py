@@ -106,7 +106,9 @@ def _at(path: Path, text: str, key: str, about: str = "") -> str:
     """
     lines = text.split("\n")
     table = re.escape(key)
-    head = re.compile(rf"\s*(?:tool\.ptxlint\.)?[\"']?{table}[\"']?\s*[.=]|\s*\[(?:tool\.ptxlint\.)?{table}[\].]")
+    head = re.compile(
+        rf"\s*(?:tool\.ptxlint\.)?[\"']?{table}[\"']?\s*[.=]|\s*\[(?:tool\.ptxlint\.)?{table}[\].]"
+    )
     own = _section(lines)
     start = next((n for n in range(own, len(lines)) if head.match(lines[n])), None)
     if start is None:
