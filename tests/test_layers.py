@@ -26,6 +26,11 @@ ALLOWED = {
     "rule_table": {"checks", "report"},
     "cli": {"rule_table", "linter", "checks", "report", "inputs"},
     "__main__": {"cli"},
+    "cuda_source": set(),
+    "kernel_objects": {"cuda_source", "inputs"},
+    "kernel_check": {"kernel_objects", "linter", "report"},
+    "testing": {"kernel_objects", "kernel_check"},
+    "pytest_plugin": {"testing", "kernel_objects", "kernel_check", "inputs", "report", "cli"},
     "__init__": set(),
     "_data": set(),
 }
