@@ -1,28 +1,24 @@
 """PTX from the CUDA source in a CuPy object, by NVRTC through CuPy or by nvcc; no GPU is needed."""
 
 import re
-import shutil
-import subprocess
-import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
-NVCC_TIMEOUT = 300  # seconds
-_ARCH = re.compile(r"-arch|--gpu-architecture|-gencode|--generate-code")
+from ptxlint.inputs import InputError, decode
+from ptxlint.inputs.item import MissingToolError
+from ptxlint.tools import ToolError, find_tool, run_tool, scratch_folder
+
+_ARCH = re.compile(r"-arch\b|--gpu-architecture\b|-gencode\b|--generate-code\b")
 
 
-class NoPtxError(ValueError):
-    """An object of an accepted kind from which no PTX can be had; the text says why and what to do."""
-
-
-def compile_cupy(kernel: Any, arch: str) -> bytes:
+def compile_cupy(kernel: Any, arch: str) -> str:
     """Return the PTX of the source in a CuPy ``RawKernel`` or ``RawModule``, for the target *arch*.
 
     The object's own options are used; where they name a target, that one.
 
     Raises:
-        NoPtxError: the source does not compile (the compiler's log is in the text), or no compiler is found.
+        InputError: the source does not compile; the compiler's messages are in the text.
+        MissingToolError: neither compiler is found.
     """
     source = str(kernel.code)
     options = [str(option) for option in kernel.options or ()]
@@ -34,18 +30,18 @@ def compile_cupy(kernel: Any, arch: str) -> bytes:
         if made is not None:
             return made
     if names:
-        raise NoPtxError("name_expressions of a RawModule need NVRTC, which CuPy does not find here")
+        raise MissingToolError("name_expressions of a RawModule need NVRTC, and CuPy does not find it")
     return _by_nvcc(source, options)
 
 
-def _by_nvrtc(source: str, options: list[str], names: list[str]) -> bytes | None:
+def _by_nvrtc(source: str, options: list[str], names: list[str]) -> str | None:
     """Compile with NVRTC as CuPy finds it; None when it does not."""
     import cupy
     from cupy.cuda import nvrtc
 
     try:
         nvrtc.getVersion()
-    except Exception:  # CuPy loads the library now, and says in many ways that there is none
+    except Exception:  # CuPy loads the library now, and has many ways to say that there is none
         return None
     headers = Path(cupy.__file__).parent / "_core" / "include"
     folders = [headers, *(headers / "cupy" / "_cccl" / part for part in ("libcudacxx", "cub", "thrust"))]
@@ -59,35 +55,28 @@ def _by_nvrtc(source: str, options: list[str], names: list[str]) -> bytes | None
             nvrtc.addNameExpression(program, name)
         nvrtc.compileProgram(program, flags)
         made = nvrtc.getPTX(program)
-        return made if isinstance(made, bytes) else str(made).encode()
+        return decode(made if isinstance(made, bytes) else str(made).encode())
     except nvrtc.NVRTCError as error:
         log = nvrtc.getProgramLog(program).strip()
-        raise NoPtxError(f"NVRTC does not compile the CUDA source: {error}\n{log}".rstrip()) from None
+        raise InputError(f"NVRTC does not compile the CUDA source: {error}\n{log}".rstrip()) from None
     finally:
         nvrtc.destroyProgram(program)
 
 
-def _by_nvcc(source: str, options: list[str]) -> bytes:
-    nvcc = shutil.which("nvcc")
+def _by_nvcc(source: str, options: list[str]) -> str:
+    nvcc = find_tool("nvcc")
     if nvcc is None:
-        raise NoPtxError(
-            "CUDA source needs a compiler: neither NVRTC (through CuPy) nor nvcc is found; "
-            "install nvidia-cuda-nvrtc beside CuPy, or the CUDA toolkit"
+        raise MissingToolError(
+            "CUDA source needs a compiler, and neither NVRTC (through CuPy) nor nvcc is found; "
+            'install nvidia-cuda-nvrtc beside CuPy, or pip install "ptxlint[tools]"'
         )
-    with tempfile.TemporaryDirectory(prefix="ptxlint-") as folder:
-        file, made = Path(folder) / "kernel.cu", Path(folder) / "kernel.ptx"
-        file.write_text(source, "utf-8")
-        command = [nvcc, "-ptx", *options, str(file), "-o", str(made)]
+    with scratch_folder() as folder:
+        (folder / "kernel.cu").write_text(source, "utf-8")
+        command = [nvcc, *options, "-ptx", "-o", "kernel.ptx", "kernel.cu"]
         try:
-            done = subprocess.run(
-                command,
-                capture_output=True,
-                encoding=sys.getfilesystemencoding(),
-                errors="replace",
-                timeout=NVCC_TIMEOUT,
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise NoPtxError(f"nvcc cannot be run: {error}") from None
-        if done.returncode:
-            raise NoPtxError(f"nvcc does not compile the CUDA source:\n{done.stderr.strip()}")
-        return made.read_bytes()
+            done = run_tool(command, scratch=folder, cwd=folder)
+        except ToolError as error:
+            raise InputError(str(error)) from None
+        if done.status != 0:
+            raise InputError(f"nvcc does not compile the CUDA source:\n{done.messages}")
+        return decode((folder / "kernel.ptx").read_bytes())

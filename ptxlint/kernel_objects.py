@@ -5,133 +5,110 @@ Nothing of these projects is imported: the objects that they made are asked for 
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from ptxlint.cuda_source import NoPtxError, compile_cupy
-from ptxlint.inputs import InputError, decode, read_input
-
-Triple = tuple[int, int, int]
-
-__all__ = ["ACCEPTED", "KernelText", "NoPtxError", "kernel_text", "triton_shapes"]
+from ptxlint.inputs import Input, InputError, decode, read_inputs
+from ptxlint.inputs.item import NoPtxError, Shape
 
 WARP_SIZE = 32
 ACCEPTED = (
-    "PTX text (str or bytes), a path of a PTX file (str or os.PathLike), a compiled Triton kernel (.asm['ptx']), "
-    "a compiled CuTe DSL function (.__ptx__), or a CuPy RawModule or RawKernel"
+    "PTX text (str or bytes), the path of a file or folder (str or os.PathLike), a compiled Triton kernel "
+    "(with .asm['ptx']), a compiled CuTe DSL function (with .__ptx__), or a CuPy RawModule or RawKernel"
 )
 
 
-@dataclass(frozen=True, slots=True)
-class KernelText:
-    """PTX and what its holder knows of it: a name for reports, CTA and cluster shapes as hints."""
-
-    text: str
-    path: str
-    block: Triple | None = None
-    cluster: Triple | None = None
-
-
-def kernel_text(kernel: object, arch: str = "sm_90a") -> KernelText:
-    """Return the PTX of *kernel*.
+def kernel_inputs(kernel: object, arch: str = "sm_90a") -> list[Input]:
+    """Return the PTX texts of *kernel*; all but folders and compiled files give one.
 
     Args:
         kernel: one of what :data:`ACCEPTED` names. A ``str`` is PTX text when it has a line break or a
             ``.version``, else a path.
-        arch: the target to compile CUDA source for (CuPy) when the object's own options name none.
+        arch: the target to compile CUDA source of a CuPy object for, when its own options name none.
 
     Raises:
         TypeError: the object is none of these.
-        NoPtxError: it holds no PTX (compiled for another target, PTX not kept, not compiled).
+        InputError: it holds no PTX (not there, compiled for another target, PTX not kept, not compiled).
     """
-    if isinstance(kernel, str) and _is_text(kernel):
-        return KernelText(_decoded(kernel.encode("utf-8", "surrogatepass"), "<text>"), "<text>")
+    if isinstance(kernel, str) and ("\n" in kernel or ".version" in kernel):
+        return [_item("<text>", kernel)]
     if isinstance(kernel, (bytes, bytearray)):
-        return KernelText(_decoded(bytes(kernel), "<bytes>"), "<bytes>")
+        return [Input("<bytes>", decode(bytes(kernel)))]
     if isinstance(kernel, (str, os.PathLike)):
-        return _from_path(os.fsdecode(kernel))
+        return _of_path(os.fsdecode(kernel))
     if isinstance(getattr(kernel, "asm", None), Mapping):
-        return _from_triton(kernel)
+        return [_of_triton(kernel)]
     if hasattr(kernel, "__ptx__"):
-        return _from_cute(kernel)
-    if type(kernel).__module__.partition(".")[0] == "cupy" and hasattr(kernel, "code"):
-        name = getattr(kernel, "name", None) or type(kernel).__name__
-        if kernel.code is None:
-            return _from_path(str(getattr(kernel, "file_path", "")))
-        return KernelText(_decoded(compile_cupy(kernel, arch), str(name)), f"<cupy:{name}>")
-    raise TypeError(f"cannot find PTX in {_what(kernel)}; expected {ACCEPTED}{_hint(kernel)}")
+        return [_of_cute(kernel)]
+    if _project(kernel) == "cupy" and hasattr(kernel, "code"):
+        return _of_cupy(kernel, arch)
+    kind = f"{type(kernel).__module__}.{type(kernel).__qualname__}".removeprefix("builtins.")
+    raise TypeError(f"no PTX in an object of type {kind}; expected {ACCEPTED}{_hint(kernel)}")
 
 
-def _is_text(text: str) -> bool:
-    return "\n" in text or ".version" in text
-
-
-def _decoded(data: bytes, name: str) -> str:
+def _item(name: str, text: str, block: Shape | None = None, cluster: Shape | None = None) -> Input:
     try:
-        return decode(data)
+        return Input(name, decode(text.encode("utf-8", "surrogatepass")), block=block, cluster=cluster)
     except InputError as error:
-        raise NoPtxError(f"{name}: {error}") from None
+        raise InputError(f"{name}: {error}") from None
 
 
-def _from_path(path: str) -> KernelText:
-    item = read_input(path)
-    if item.error is not None:
-        raise NoPtxError(f"{path}: {item.error}")
-    return KernelText(item.text, item.path)
+def _of_path(path: str) -> list[Input]:
+    items = list(read_inputs([path if path != "-" else os.path.abspath(path)]))
+    for item in items:
+        if item.error is not None:
+            raise InputError(f"{item.path}: {item.error}")
+    return items
 
 
-def _from_triton(kernel: Any) -> KernelText:
+def _of_triton(kernel: Any) -> Input:
     """Read a ``triton.compiler.CompiledKernel``."""
     metadata = getattr(kernel, "metadata", None)
     name = str(getattr(metadata, "name", None) or getattr(kernel, "name", "kernel"))
     text = kernel.asm.get("ptx")
     if text is None:
         made = ", ".join(map(str, kernel.asm)) or "nothing"
-        raise NoPtxError(
-            f"the Triton kernel {name} was compiled to {made}, not to PTX: compile it for a CUDA target"
-        )
-    return KernelText(
-        _decoded(str(text).encode(), name), f"<triton:{name}>", *triton_shapes(_fields(metadata))
-    )
+        raise NoPtxError(f"the Triton kernel {name} has no PTX ({made}): compile it for a CUDA target")
+    fields = {field: getattr(metadata, field, None) for field in ("num_warps", "num_ctas")}
+    return triton_input(name, str(text), fields)
 
 
-def triton_shapes(metadata: Mapping[str, Any]) -> tuple[Triple | None, Triple | None]:
-    """Return the CTA and the cluster shape that the metadata of a Triton kernel implies."""
-    warps = metadata.get("num_warps")
+def triton_input(name: str, text: str, metadata: Mapping[str, Any]) -> Input:
+    """Return the PTX of a Triton kernel with the CTA and cluster shapes that its metadata implies."""
+    warps, ctas = metadata.get("num_warps"), metadata.get("num_ctas")
     block = (warps * WARP_SIZE, 1, 1) if isinstance(warps, int) and warps > 0 else None
-    ctas = metadata.get("num_ctas")
     cluster = (ctas, 1, 1) if isinstance(ctas, int) and ctas > 1 else None
-    return block, cluster
+    return _item(f"<triton:{name}>", text, block, cluster)
 
 
-def _fields(metadata: object) -> Mapping[str, Any]:
-    """Return the fields of a named tuple, a mapping or another object by their names."""
-    if isinstance(metadata, Mapping):
-        return metadata
-    return {name: getattr(metadata, name, None) for name in ("num_warps", "num_ctas")}
-
-
-def _from_cute(kernel: Any) -> KernelText:
+def _of_cute(kernel: Any) -> Input:
     """Read a compiled function of the CuTe DSL, which keeps its PTX only when it is asked to."""
     name = str(getattr(kernel, "function_name", None) or getattr(kernel, "__name__", "kernel"))
-    text = kernel.__ptx__
-    if text is None:
+    if kernel.__ptx__ is None:
         raise NoPtxError(
-            f"the CuTe DSL function {name} was compiled without its PTX: "
-            'compile it with cute.compile(..., options="--keep-ptx"), or set CUTE_DSL_KEEP=ptx'
+            f"the CuTe DSL function {name} was compiled without keeping its PTX: "
+            'use cute.compile(..., options="--keep-ptx"), or set CUTE_DSL_KEEP=ptx'
         )
-    return KernelText(_decoded(str(text).encode(), name), f"<cute:{name}>")
+    return _item(f"<cute:{name}>", str(kernel.__ptx__))
 
 
-def _what(kernel: object) -> str:
-    kind = type(kernel)
-    return f"an object of type {kind.__module__}.{kind.__qualname__}".replace("builtins.", "")
+def _of_cupy(kernel: Any, arch: str) -> list[Input]:
+    """Read a CuPy ``RawKernel`` or ``RawModule``: its source, or the file that it was made of."""
+    from ptxlint.cuda_source import compile_cupy
+
+    if kernel.code is None:
+        return _of_path(str(kernel.file_path))
+    name = getattr(kernel, "name", None) or type(kernel).__name__
+    return [_item(f"<cupy:{name}>", compile_cupy(kernel, arch))]
+
+
+def _project(kernel: object) -> str:
+    return type(kernel).__module__.partition(".")[0]
 
 
 def _hint(kernel: object) -> str:
     """Return what to do with an object that is only a step away from an accepted one."""
-    if hasattr(kernel, "warmup") and hasattr(kernel, "fn"):
-        return "; a @triton.jit function is compiled by triton.compile(...) or by its .warmup(...)"
-    if type(kernel).__module__.partition(".")[0] == "cutlass" or hasattr(kernel, "__wrapped__"):
-        return "; a @cute.jit function is compiled by cute.compile(...)"
+    if _project(kernel) == "triton" and hasattr(kernel, "warmup"):
+        return "; a @triton.jit function must be compiled first, by triton.compile(...) or its .warmup(...)"
+    if _project(kernel) == "cutlass" or (callable(kernel) and hasattr(kernel, "_dsl_object")):
+        return "; a @cute.jit function must be compiled first, by cute.compile(...)"
     return ""

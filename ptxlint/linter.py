@@ -1,8 +1,10 @@
 """The whole pipeline on one page: text → syntax → effects → runs → conflicts → findings."""
 
 import hashlib
-from dataclasses import dataclass, replace
+import time
+from dataclasses import replace
 
+from ptxlint import filters
 from ptxlint.checks import ALL_CHECKS
 from ptxlint.checks.base import Context, Draft
 from ptxlint.coverage import coverage_of, incomplete_notes
@@ -20,24 +22,28 @@ from ptxlint.report.finding import (
     Site,
     Step,
 )
+from ptxlint.settings import Settings
 
-OFF_BY_DEFAULT = frozenset(check.code for check in ALL_CHECKS if not check.default)
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What a caller may choose. Codes are matched by prefix; shapes are (x, y, z)."""
-
-    select: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
-    strict: bool = False
-    block: tuple[int, int, int] | None = None
-    cluster: tuple[int, int, int] | None = None
-    max_steps: int | None = None
+Options = Settings
 
 
-def check_text(text: str, path: str, options: Options) -> FileReport:
-    """Check one PTX text. Syntax errors become problems (PTX999) and an error text; nothing is raised."""
+def check_text(text: str, path: str, settings: Settings) -> FileReport:
+    """Check one PTX text and keep what *settings* ask for.
+
+    Syntax errors become problems (PTX999) and an error text; nothing is raised.
+    """
+    return filters.apply(analyse_text(text, path, settings), settings)
+
+
+def analyse_text(text: str, path: str, settings: Settings) -> FileReport:
+    """Find everything in one PTX text, advice that is off by default included."""
+    start = time.perf_counter()
+    report = _analyse_text(text, path, settings)
+    report.seconds = time.perf_counter() - start
+    return report
+
+
+def _analyse_text(text: str, path: str, settings: Settings) -> FileReport:
     module = parse(text, path)
     report = FileReport(path, text=text)
     for problem in module.problems:
@@ -58,55 +64,38 @@ def check_text(text: str, path: str, options: Options) -> FileReport:
         first = report.problems[0]
         report.error = f"line {first.site.line}, column {first.site.column}: {first.message}"
     bodies = [function for function in module.functions if not function.is_declaration]
-    if bodies and not any(function.is_entry for function in bodies) and selected("PTX990", options):
-        report.problems.append(_no_kernel(module, bodies[0], options))
+    if bodies and not any(function.is_entry for function in bodies):
+        report.problems.append(_no_kernel(module, bodies[0]))
     for function in module.functions:
         if function.is_entry and not function.is_declaration:
-            report.kernels.append(check_kernel(module, function, options))
+            report.kernels.append(analyse_kernel(module, function, settings))
     return report
 
 
-def _no_kernel(module: Module, function: Function, options: Options) -> Finding:
+def _no_kernel(module: Module, function: Function) -> Finding:
     """Return the note that a file's functions were not analysed, as no kernel calls them."""
     position = module.source.position(function.offset)
     return Finding(
         "PTX990",
         "analysis-incomplete",
         None,
-        Severity.ERROR if options.strict else Severity.NOTE,
+        Severity.NOTE,
         Confidence.HIGH,
         "there is no kernel (.entry): the functions in this file were not analysed",
         Site(position.line, position.column),
     )
 
 
-def check_kernel(module: Module, function: Function, options: Options) -> KernelReport:
-    """Check one kernel of a parsed module."""
-    analysis = prepare(module, function, options.block, options.cluster)
-    analyse(analysis, options.max_steps or MAX_STEPS)
+def analyse_kernel(module: Module, function: Function, settings: Settings) -> KernelReport:
+    """Find everything in one kernel of a parsed module."""
+    analysis = prepare(module, function, settings.block, settings.cluster)
+    analyse(analysis, settings.max_steps or MAX_STEPS)
     coverage = coverage_of(analysis)
     findings = findings_of(analysis)
     findings += limits(analysis, coverage)
-    if options.strict:
-        findings = [
-            f.with_severity(Severity.ERROR) if f.code in ("PTX990", "PTX991") else f for f in findings
-        ]
-    findings = [f for f in findings if selected(f.code, options)]
     findings.sort(key=lambda f: (f.site.line, f.site.column, f.code))
     target = module.targets[0] if module.targets else ""
     return KernelReport(function.name, target, coverage, findings)
-
-
-def selected(code: str, options: Options) -> bool:
-    """Return whether findings of *code* are wanted; the longest matching prefix decides.
-
-    Advice that is off by default is wanted only when it is selected by its whole code.
-    """
-    if code in OFF_BY_DEFAULT and code not in options.select:
-        return False
-    chosen = max((len(p) for p in options.select if code.startswith(p)), default=-1 if options.select else 0)
-    dropped = max((len(p) for p in options.ignore if code.startswith(p)), default=-1)
-    return chosen >= 0 and chosen > dropped if dropped >= 0 else chosen >= 0
 
 
 def findings_of(analysis: Analysis) -> list[Finding]:
@@ -271,9 +260,9 @@ def limits(analysis: Analysis, coverage: Coverage) -> list[Finding]:
     return found
 
 
-def dump_text(text: str, path: str, options: Options, stage: str, kernel: str | None) -> str:
+def dump_text(text: str, path: str, settings: Settings, stage: str, kernel: str | None) -> str:
     """Return what *stage* (effects, cfg, events) made of the kernels in *text*."""
     from ptxlint.dump import dump
 
     module = parse(text, path)
-    return dump(module, options.block, options.cluster, stage, kernel)
+    return dump(module, settings.block, settings.cluster, stage, kernel)

@@ -12,12 +12,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ptxlint.linter import Options, check_text
+from ptxlint.linter import check_text
 from ptxlint.model import effects as fx
 from ptxlint.model import semantics
 from ptxlint.ptx.parser import parse
 from ptxlint.ptx.syntax import Instruction, Module
 from ptxlint.report.finding import Severity
+from ptxlint.settings import Settings
 from tests.conftest import ROOT
 
 KERNELS = (
@@ -90,7 +91,7 @@ def changes(module: Module, instruction: Instruction, effect: fx.Effect) -> Iter
 
 def caught(text: str) -> list[str]:
     """Return the codes of severity warning or higher that *text* is reported with."""
-    report = check_text(text, "mutant.ptx", Options())
+    report = check_text(text, "mutant.ptx", Settings())
     findings = [finding for kernel in report.kernels for finding in kernel.findings]
     return sorted({f.code for f in findings if f.severity is not Severity.NOTE})
 

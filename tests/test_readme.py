@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ptxlint import cli
+from ptxlint.cli import cli
 from ptxlint.rule_table import as_markdown
 from tests.conftest import ROOT
 
@@ -81,7 +81,7 @@ def test_other_commands_are_those_that_ci_runs() -> None:
     for command in commands[2:]:
         for part in command.partition("#")[0].split("|"):
             if part.split()[:1] == ["ptxlint"]:
-                with cli.check.make_context("check", part.split()[2:]):
+                with cli.commands["check"].make_context("check", part.split()[2:]):
                     pass
             else:
                 assert part.split()[0] in ("pip", "nvcc")
@@ -89,7 +89,12 @@ def test_other_commands_are_those_that_ci_runs() -> None:
 
 def test_every_option_is_described() -> None:
     text = README.read_text("utf-8")
-    names = {option for parameter in (*cli.check.params, *cli.dump.params) for option in parameter.opts}
+    names = {
+        option
+        for command in cli.commands.values()
+        for parameter in command.params
+        for option in parameter.opts
+    }
     assert {name for name in names if name.startswith("--") and f"`{name}" not in text} == set()
 
 

@@ -6,11 +6,13 @@ import pytest
 from click.testing import CliRunner
 
 from ptxlint.checks import ALL_CHECKS
-from ptxlint.cli import cli, known_codes
-from ptxlint.linter import Options, check_text
+from ptxlint.cli import cli
+from ptxlint.codes import known_codes
+from ptxlint.linter import check_text
 from ptxlint.report.finding import Finding, Severity
 from ptxlint.report.rule_page import page_codes, read_page
 from ptxlint.rule_table import OWN
+from ptxlint.settings import Settings
 from tests.conftest import ROOT
 
 CODES = sorted(check.code for check in ALL_CHECKS)
@@ -26,7 +28,7 @@ HEADINGS = [
 
 def findings(text: str, code: str) -> list[Finding]:
     select = (code,) if code in ("PTX901",) else ()
-    report = check_text(text, "example.ptx", Options(select=select))
+    report = check_text(text, "example.ptx", Settings(select=select))
     assert not report.problems
     return [f for kernel in report.kernels for f in kernel.findings if not f.code.startswith("PTX99")]
 

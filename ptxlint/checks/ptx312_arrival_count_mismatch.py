@@ -6,6 +6,7 @@ from ptxlint.checks.base import Check, Context, Draft
 from ptxlint.checks.mbarriers import barrier_name, blurred, by_barrier, draft, opcode, problems, unreached
 from ptxlint.engine.events import Conflict, Problem
 from ptxlint.report.finding import Confidence, Fix, Severity
+from ptxlint.report.summary import plural
 
 
 def count_problems(context: Context, copies: bool) -> list[Problem]:
@@ -50,6 +51,7 @@ class ArrivalCountMismatch(Check):
     def _draft(self, context: Context, problem: Problem) -> Draft:
         where = barrier_name(context, problem.facts["address"])
         expected, arrivals = problem.facts["expected"], problem.facts["arrivals"]
+        assert isinstance(expected, int)
         cause = problem.facts.get("cause")
         fix = Fix(
             "let the count of mbarrier.init be the arrivals of one phase",
@@ -59,7 +61,7 @@ class ArrivalCountMismatch(Check):
         sure = Confidence.LOW if problem.forced else None
         if cause == "too-few":
             message = (
-                f"a phase of {where} gets {arrivals} of the {expected} arrivals it was initialised for, and "
+                f"a phase of {where} gets {arrivals} of the {plural(expected, 'arrival')} it was initialised for, and "
                 "no thread "
                 "is left to make the rest: the wait never ends"
             )
@@ -74,7 +76,7 @@ class ArrivalCountMismatch(Check):
             notes = ("", "every lane issues it")
         elif cause == "too-many":
             message = (
-                f"{where} was initialised for {expected} arrivals a phase, and {opcode(problem.event)} makes "
+                f"{where} was initialised for {plural(expected, 'arrival')} a phase, and {opcode(problem.event)} makes "
                 f"{arrivals}"
             )
             notes = ("arrives, or initialises the count", "arrives too often")
@@ -82,7 +84,7 @@ class ArrivalCountMismatch(Check):
             message = (
                 f"{opcode(problem.event)} of {problem.actor} arrives on {where} for the next phase, "
                 "although it does not "
-                f"know that the phase before is over: more than {expected} arrivals are made for one phase"
+                f"know that the phase before is over: more than {plural(expected, 'arrival is', 'arrivals are')} made for one phase"
             )
             notes = ("arrives for the phase before", "arrives again")
         return draft(self, context, problem, message, fix, notes, sure=sure)

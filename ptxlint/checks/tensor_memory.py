@@ -1,7 +1,6 @@
 """What the checks of tensor memory share: whose rule a hazard is, and how it is told."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ptxlint.checks.base import Check, Context, Draft
 from ptxlint.checks.hazards import between, hazards, opcode, report
@@ -9,6 +8,7 @@ from ptxlint.engine.events import Hazard, LogEntry
 from ptxlint.engine.program import Event
 from ptxlint.engine.tensor_memory import Allocation, TensorAccess, TensorGap, Unit
 from ptxlint.engine.tensor_rules import KIND
+from ptxlint.records import record
 from ptxlint.report.finding import Confidence, Fix
 
 ACCESSES = (TensorGap.COMPLETION, TensorGap.ORDER, TensorGap.REFILL)
@@ -21,7 +21,7 @@ WAIT_FOR_COMMIT = Fix(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TensorHazard:
     """A hazard with its two accesses, or with what takes the place of one."""
 

@@ -8,7 +8,6 @@ oldest wait is forced: everything after that is marked.
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from ptxlint.engine import mbarrier_rules, tensor_rules
 from ptxlint.engine.alu import NOWHERE, compile_alu
@@ -39,6 +38,7 @@ from ptxlint.engine.tensor_memory import TensorMemory
 from ptxlint.engine.values import FULL, LANES, Scalar, Value, lane_of, lanes_of
 from ptxlint.engine.warp import Fiber, Frame, Warp, merge, narrow
 from ptxlint.model import effects as fx
+from ptxlint.records import field, mutable_record
 
 # Turns after which a loop is taken for one that never ends under the values assumed.
 RUNAWAY = 1000
@@ -46,7 +46,7 @@ RUNAWAY = 1000
 Handler = Callable[["Machine", Fiber, Event, int], bool]
 
 
-@dataclass(slots=True)
+@mutable_record
 class Outcome:
     """What one scenario showed."""
 
@@ -109,6 +109,7 @@ class Machine:
         self.wgmma: dict[int, GroupQueue] = {}
         self.tcgen05: dict[int, int] = {}
         self.shared_values: dict[int, tuple[Value, int]] = {}
+        self.value_alignment = 0  # all their addresses, or'ed: the lowest bit divides each
         self.starts: set[int] = set(launch.symbol_starts)
         self.global_memory = GlobalMemory(self)
         self.tensor_maps = TensorMaps(self)
@@ -315,9 +316,17 @@ class Machine:
         code = fiber.code
         if self.skips and (id(code), target) in self.skips and (source, target) not in code.back_edges:
             target = code.after_loop(target)
+        elif self.skips and target in code.side_entries:
+            for loop in code.side_entries[target]:
+                if source not in loop.blocks and (id(code), loop.header) in self.skips:
+                    target = code.after_loop(loop.header)
         if target in code.headers:
             key = (id(code), target)
             fiber.loops[key] = fiber.loops.get(key, 0) + 1 if (source, target) in code.back_edges else 0
+        if target in code.side_entries:
+            for loop in code.side_entries[target]:
+                if source not in loop.blocks:
+                    fiber.loops[id(code), loop.header] = -1  # its header is still to come, by a back edge
         fiber.block = target
         fiber.at = 0
 
@@ -925,9 +934,17 @@ class Machine:
 
     def forget_values(self, low: int, high: int) -> None:
         """Drop remembered scalars in bytes [low, high)."""
-        if self.shared_values:
-            for address in [a for a in self.shared_values if low <= a < high]:
-                del self.shared_values[address]
+        values = self.shared_values
+        if not values:
+            return
+        step = self.value_alignment & -self.value_alignment or high
+        if (high - low) // step < len(values):
+            for address in range(-(-low // step) * step, high, step):
+                if address in values:
+                    del values[address]
+        else:
+            for address in [a for a in values if low <= a < high]:
+                del values[address]
 
     def remote_completion(self, fiber: Fiber) -> tuple[int, int] | None:
         """Completion of a copy to a peer: taken as known after the next mbarrier wait or cluster barrier."""

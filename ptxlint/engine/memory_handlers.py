@@ -170,7 +170,9 @@ def _shared_values(
                 continue
             value = fiber.regs[slot]
             for lane, address in addresses:
-                memory[address + number * element] = (lane_of(value, lane), element)
+                place = address + number * element
+                machine.value_alignment |= place
+                memory[place] = (lane_of(value, lane), element)
         return
     dsts = _dsts(event)
     if effect.rw is fx.Rw.ATOMIC:

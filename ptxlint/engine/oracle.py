@@ -7,7 +7,6 @@ that the loop ends after that number of trips; remainders, look-ahead guards and
 then computed, not guessed.
 """
 
-from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from ptxlint.engine.program import MEMORY_EVENTS, PIPELINE_EVENTS, Alu, Code, Event
@@ -29,6 +28,7 @@ from ptxlint.engine.values import (
 from ptxlint.engine.warp import Fiber
 from ptxlint.flow.dominators import region
 from ptxlint.model import effects as fx
+from ptxlint.records import field, record, replace
 
 Form = tuple[Terms, Offset]
 
@@ -42,7 +42,7 @@ class LoopKind(Enum):
     SEARCH = "only computes"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Scenario:
     """How open choices are made: trips of event loops, of the loops around them, inverted branches.
 
@@ -61,7 +61,7 @@ class Scenario:
     known: frozenset[tuple[int, int]] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Wish:
     """What a predicate should be: ``stay`` in loop *header* when it is *value*, or just *value*.
 
@@ -224,12 +224,15 @@ class Oracle:
         extreme = (max(active) if desired else min(active)) if less else active[0]
         if terms and self.unknowns.truth(terms, extreme, less) is None:
             self.unknowns.assume(terms, extreme, less, desired)
+        unknowns = self.unknowns
         result = 0
+        ask = unknowns.asker(terms, less)
         for lane in fiber.lanes:
-            truth = self.unknowns.truth(*self._reduced(terms, offset[lane]), less)
+            truth = ask(offset[lane])
             if truth is None:
                 truth = desired if less else False
-                self.unknowns.assume(terms, offset[lane], less, truth)
+                unknowns.assume(terms, offset[lane], less, truth)
+                ask = unknowns.asker(terms, less)
             if truth != flip:
                 result |= 1 << lane
         if result == fiber.mask:
@@ -427,7 +430,9 @@ def wishes(code: Code) -> dict[int, Wish]:
             for item in reversed(block_.items):
                 if isinstance(item, Event):
                     if isinstance(item.effect, fx.Collective) and item.effect.op.startswith("vote"):
-                        voted = result.get(item.b.dsts[0]) if item.b.dsts[0] is not None else None
+                        voted = (
+                            result.get(item.b.dsts[0]) if item.b.dsts and item.b.dsts[0] is not None else None
+                        )
                         if voted is not None and item.b.srcs and item.b.srcs[0] is not None:
                             result.setdefault(item.b.srcs[0], voted)
                     continue

@@ -6,7 +6,6 @@ nothing kept depends jumps to its immediate post-dominator.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, fields
 from types import SimpleNamespace
 from typing import Any
 
@@ -36,6 +35,7 @@ from ptxlint.ptx.syntax import (
     Symbolic,
     Vector,
 )
+from ptxlint.records import field, fields, mutable_record, record
 
 NORETURN = frozenset({"__assertfail", "__trap", "abort", "_ZSt9terminatev"})
 
@@ -108,7 +108,7 @@ class Event:
         return f"<event {self.instruction!r}>"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LoadsUsed(fx.Effect):
     """No instruction: from here on the ``tcgen05.ld`` at *sites* are complete, their results being used."""
 
@@ -135,7 +135,7 @@ class Alu:
         self.srcs = srcs
 
 
-@dataclass(slots=True)
+@mutable_record
 class Exit:
     """How a block ends. ``kind``: fall, jump, branch, indirect, end (of the function) or trap."""
 
@@ -147,7 +147,7 @@ class Exit:
     instruction: Instruction | None = None
 
 
-@dataclass(slots=True)
+@mutable_record
 class CodeBlock:
     """A basic block of kept items."""
 
@@ -157,7 +157,7 @@ class CodeBlock:
     steps: list[Any] = field(default_factory=list)
 
 
-@dataclass(slots=True)
+@mutable_record
 class Code:
     """A function ready to run."""
 
@@ -178,6 +178,7 @@ class Code:
     dead: set[int]
     effects: list[tuple[fx.Effect, ...]]
     headers: set[int] = field(default_factory=set)
+    side_entries: dict[int, list[Loop]] = field(default_factory=dict)
     tracks_values: bool = False
     opaque_calls: list[Instruction] = field(default_factory=list)
     global_events: bool = False
@@ -234,6 +235,7 @@ class Lowering:
         self._constant_slots: dict[object, int] = {}
         self.tracks_values = False
         self.used_loads: dict[int, list[int]] = {}
+        self.idle_meetings: set[int] = set()
         self.instructions = function.instructions
 
     def run(self) -> Code:
@@ -283,6 +285,9 @@ class Lowering:
             if isinstance(effect, fx.Call) and self._is_opaque(effect)
         ]
         code.headers = {loop.header for loop in loops}
+        for loop in loops:
+            for entry in loop.side_entries:
+                code.side_entries.setdefault(entry, []).append(loop)
         code.weight = self._weights(cfg, blocks)
         self._loop_exits(code)
         self._spins(code)
@@ -389,6 +394,7 @@ class Lowering:
         local_stores: list[int] = []
         param_stores: list[int] = []
         kept: set[int] = set()
+        asked: set[int] = set()  # those whose results something kept reads
         branches: set[int] = set()
         needed: set[str] = set()
         work: list[int] = []
@@ -421,6 +427,13 @@ class Lowering:
                     for operand in operands_of(effect.data):
                         if isinstance(operand, Name):
                             need(operand.text)
+                return
+            if isinstance(effect, fx.Collective) and at not in asked:
+                # Its lanes meet; what they exchange matters only where something kept reads it.
+                if instruction.guard is not None:
+                    need(instruction.guard.register)
+                if isinstance(effect.membermask, Name):
+                    need(effect.membermask.text)
                 return
             for name in self._slice_uses(at, effect, uses[at]):
                 need(name)
@@ -458,8 +471,10 @@ class Lowering:
         while work or fresh_blocks:
             while work:
                 at = work.pop()
-                if at in kept:
+                if at in kept and (at in asked or not self._is_meeting(at)):
                     continue
+                asked.add(at)
+                kept.discard(at)
                 mark(at)
                 for effect in self.effects[at]:
                     if not isinstance(effect, fx.MemoryAccess) or not effect.dsts:
@@ -498,7 +513,12 @@ class Lowering:
                         for operand in operands_of(stored.data):
                             if isinstance(operand, Name):
                                 need(operand.text)
+        self.idle_meetings = {at for at in kept - asked if self._is_meeting(at)}
         return kept, branches
+
+    def _is_meeting(self, at: int) -> bool:
+        """Whether instruction *at* is a collective: kept for its own sake, its values perhaps not."""
+        return any(isinstance(effect, fx.Collective) for effect in self.effects[at])
 
     def _reads_shared(self, kept: set[int], needed: set[str]) -> bool:
         for at in kept:
@@ -554,7 +574,7 @@ class Lowering:
     def _negations(self, instruction: Instruction, effect: fx.Effect, out: CodeBlock) -> None:
         """Compute the negated predicates that *effect* reads, each into a slot of its own."""
         for entry in fields(effect):
-            value = getattr(effect, entry.name)
+            value = getattr(effect, entry)
             for operand in value if isinstance(value, tuple) else (value,):
                 if isinstance(operand, Not):
                     negation = fx.Compute("not", (operand,), (operand.operand,), bits=1)
@@ -568,17 +588,17 @@ class Lowering:
         """Bind the operands of *effect* to slots."""
         bound = SimpleNamespace()
         for entry in fields(effect):
-            value = getattr(effect, entry.name)
+            value = getattr(effect, entry)
             if isinstance(value, Address):
-                setattr(bound, entry.name, self._bind_address(value))
+                setattr(bound, entry, self._bind_address(value))
             elif isinstance(value, (Name, Immediate, Symbolic, FloatImmediate, Not)):
-                setattr(bound, entry.name, self.slot(value))
+                setattr(bound, entry, self.slot(value))
             elif isinstance(value, Sink):
-                setattr(bound, entry.name, None)
+                setattr(bound, entry, None)
             elif isinstance(value, tuple):
                 setattr(
                     bound,
-                    entry.name,
+                    entry,
                     tuple(
                         None if isinstance(part, Sink) else self.slot(part)
                         for part in value
@@ -586,9 +606,9 @@ class Lowering:
                     ),
                 )
             elif isinstance(value, (Vector, Pair, Group)):
-                setattr(bound, entry.name, tuple(self.slot(part) for part in operands_of(value)))
+                setattr(bound, entry, tuple(self.slot(part) for part in operands_of(value)))
             elif value is None:
-                setattr(bound, entry.name, None)
+                setattr(bound, entry, None)
         return bound
 
     def _bind_address(self, address: Address) -> tuple[int, int]:
@@ -646,7 +666,10 @@ class Lowering:
                             )
                         )
                 elif not isinstance(effect, _PASSIVE):
-                    event = Event(instruction, effect, self._guard(instruction), self.bind(effect))
+                    bound = self.bind(effect)
+                    if at in self.idle_meetings and isinstance(effect, fx.Collective):
+                        bound.dsts = bound.srcs = ()
+                    event = Event(instruction, effect, self._guard(instruction), bound)
                     out.items.append(event)
                     if self.is_event(effect):
                         events.append(event)

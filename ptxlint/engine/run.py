@@ -6,7 +6,6 @@ turn, let waits outside spin loops answer False first, and invert branches while
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
 
 from ptxlint.engine.async_handlers import HANDLERS
 from ptxlint.engine.events import Conflict, Family, Gap, Hazard, PendingAtExit
@@ -18,6 +17,7 @@ from ptxlint.engine.values import Unknowns
 from ptxlint.model import effects as fx
 from ptxlint.model import semantics
 from ptxlint.ptx.syntax import Function, Module, Name
+from ptxlint.records import field, mutable_record, replace
 
 MAX_STEPS = 80_000
 MAX_FLIPS = 4
@@ -56,7 +56,7 @@ def _concerns_others(effect: fx.Effect) -> bool:
     return isinstance(effect, fx.CtaBarrier) and effect.arrive_only
 
 
-@dataclass(slots=True)
+@mutable_record
 class Analysis:
     """Everything the checks may ask about one kernel."""
 

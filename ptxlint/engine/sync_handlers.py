@@ -370,6 +370,8 @@ def collective(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
     if op == "activemask":
         machine.write(fiber, value_slot, fiber.mask, mask)
         return False
+    if not dsts:
+        return False  # nothing kept reads what they exchange
     sources = [fiber.regs[slot] for slot in event.b.srcs]
     if op.startswith("shfl"):
         machine.write(fiber, value_slot, _shuffle(machine, op, sources, fiber), mask)

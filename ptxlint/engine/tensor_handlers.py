@@ -210,6 +210,7 @@ def tensor_alloc(machine: Machine, fiber: Fiber, event: Event, mask: int) -> boo
             machine.log(fiber, event, mask)
             return False
         machine.alloc_slots.add(address)
+        machine.value_alignment |= address
         machine.shared_values[address] = (low, 4)
     machine.tensor_columns += count
     fiber.tick()

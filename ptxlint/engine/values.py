@@ -197,6 +197,7 @@ class Unknowns:
         self.generous = False
         self.version = 0
         self._depth = 0
+        self._trail: list[tuple[Atom, int | None]] | None = None
         self._canonical: dict[Terms, tuple[Key, int, Terms]] = {}
 
     def canonical(self, terms: Terms) -> tuple[Key, int, Terms]:
@@ -242,8 +243,20 @@ class Unknowns:
             known = [self.resolve(argument) for argument in atom.arguments]
             self._depth -= 1
             if all(value.__class__ is int for value in known):
-                atom.value = atom.evaluate(*known)
+                self._set(atom, atom.evaluate(*known))
         return atom.value
+
+    def _set(self, atom: Atom, value: int | None) -> None:
+        """Give *atom* a value; on trial, keep what it had."""
+        if self._trail is not None:
+            self._trail.append((atom, atom.value))
+        atom.value = value
+
+    def _undo(self, trail: list[tuple[Atom, int | None]]) -> None:
+        """Give the atoms of *trail* back what they had before it."""
+        for atom, old in reversed(trail):
+            atom.value = old
+        self.version += 1
 
     def resolve(self, value: Scalar) -> Scalar:
         """Return *value* with the known atoms replaced; an int (mathematical) when all are known."""
@@ -279,8 +292,14 @@ class Unknowns:
     def range_of(self, terms: Terms) -> tuple[Key, int, int, int]:
         """Return key, common factor and the bounds of the canonical combination of *terms*."""
         key, g, unit = self.canonical(terms)
-        low = sum(k * (atom.low if k > 0 else atom.high) for atom, k in unit)
-        high = sum(k * (atom.high if k > 0 else atom.low) for atom, k in unit)
+        low = high = 0
+        for atom, k in unit:
+            if k > 0:
+                low += k * atom.low
+                high += k * atom.high
+            else:
+                low += k * atom.high
+                high += k * atom.low
         bound = self.bounds.get(key)
         if bound is None and key in self.preset:
             bound = self.bounds[key] = (self.preset[key], self.preset[key])
@@ -304,6 +323,31 @@ class Unknowns:
         if least == most:
             return True
         return False if -offset // g in self.excluded.get(key, ()) else None
+
+    def asker(self, terms: Terms, less: bool) -> "Callable[[int], bool | None]":
+        """Return ``truth`` of many offsets to *terms*, for as long as nothing new is assumed."""
+        left, moved = self.reduce(terms, 0)
+        assert isinstance(moved, int)
+        shift = moved
+        if not left:
+            return (lambda offset: offset + shift < 0) if less else (lambda offset: offset + shift == 0)
+        key, g, low, high = self.range_of(left)
+        least, most = (g * low + shift, g * high + shift) if g > 0 else (g * high + shift, g * low + shift)
+        excluded = self.excluded.get(key, ())
+
+        def less_than(offset: int) -> bool | None:
+            if most + offset < 0:
+                return True
+            return False if least + offset >= 0 else None
+
+        def equal(offset: int) -> bool | None:
+            if least + offset > 0 or most + offset < 0 or (offset + shift) % g:
+                return False
+            if least == most:
+                return True
+            return False if -(offset + shift) // g in excluded else None
+
+        return less_than if less else equal
 
     def assume(self, terms: Terms, offset: int, less: bool, outcome: bool) -> None:
         """Record that ``terms + offset < 0`` (or ``== 0``) has *outcome*."""
@@ -398,51 +442,53 @@ class Unknowns:
             return rest[0]
         return leaves[0] if len(leaves) == 1 else None
 
-    def _evaluate(self, terms: Terms, choice: "dict[Atom, int]") -> int | None:
-        """The value of *terms* under *choice*, without keeping anything."""
-        memo: dict[int, int | None] = {}
-        depth = 0
+    def _plan(self, terms: Terms, chosen: "dict[Atom, int]") -> "list[Atom] | None":
+        """The atoms to evaluate for *terms*, arguments first, when those of *chosen* are given values.
 
-        def value(atom: Atom) -> int | None:
-            nonlocal depth
+        None when something else is unknown too, or the functions are nested too deeply.
+        """
+        order: list[Atom] = []
+        done: set[int] = set()
+
+        def visit(atom: Atom, depth: int) -> bool:
             if depth > MAX_DEPTH:
-                return None
-            depth += 1
-            try:
-                return inner_value(atom)
-            finally:
-                depth -= 1
-
-        def inner_value(atom: Atom) -> int | None:
-            if atom in choice:
-                return choice[atom]
-            if atom.value is not None:
-                return atom.value
+                return False
+            if atom.id in done or atom in chosen or atom.value is not None:
+                return True
             if atom.evaluate is None:
-                return None
-            if atom.id not in memo:
-                known = []
-                for argument in atom.arguments:
-                    if not isinstance(argument, Linear):
-                        known.append(argument)
-                        continue
-                    total = argument.offset
-                    for inner, k in argument.terms:
-                        v = value(inner)
-                        if v is None:
-                            memo[atom.id] = None
-                            return None
-                        total += k * v  # type: ignore[operator]
-                    known.append(total)  # type: ignore[arg-type]
-                memo[atom.id] = atom.evaluate(*known)
-            return memo[atom.id]
+                return False
+            for argument in atom.arguments:
+                if isinstance(argument, Linear):
+                    for inner, _ in argument.terms:
+                        if not visit(inner, depth + 1):
+                            return False
+            done.add(atom.id)
+            order.append(atom)
+            return True
 
+        return order if all(visit(atom, 0) for atom, _ in terms) else None
+
+    @staticmethod
+    def _evaluate(terms: Terms, plan: "list[Atom]", choice: "dict[Atom, int]") -> int:
+        """The value of *terms* under *choice*, without keeping anything; *plan* is from ``_plan``."""
+        values = dict(choice)
+        for atom in plan:
+            known = []
+            for argument in atom.arguments:
+                if argument.__class__ is int:
+                    known.append(argument)
+                    continue
+                total = argument.offset  # type: ignore[union-attr]
+                for inner, k in argument.terms:  # type: ignore[union-attr]
+                    v = values.get(inner)
+                    total += k * (inner.value if v is None else v)  # type: ignore[operator]
+                known.append(total)  # type: ignore[arg-type]
+            assert atom.evaluate is not None
+            values[atom] = atom.evaluate(*known)
         total = 0
         for atom, k in terms:
-            v = value(atom)
-            if v is None:
-                return None
-            total += k * v
+            v = values.get(atom)
+            total += k * (atom.value if v is None else v)  # type: ignore[operator]
         return total
 
     def _candidates(self, unit: Terms, free: Atom, others: list[Atom], target: int) -> list[int]:
@@ -451,18 +497,17 @@ class Unknowns:
         bound = self.bounds.get(canonical(((free, 1),))[0], (free.low, free.high))
         low, high = max(bound[0], -(1 << 31)), min(bound[1], 1 << 31)
         choice[free] = high
-        top = self._evaluate(unit, choice)
-        choice[free] = low
-        bottom = self._evaluate(unit, choice)
-        if top is None or bottom is None:
+        plan = self._plan(unit, choice)
+        if plan is None:
             return []
+        top = self._evaluate(unit, plan, choice)
+        choice[free] = low
+        bottom = self._evaluate(unit, plan, choice)
         falling = top < bottom
         while low < high:
             middle = (low + high) // 2
             choice[free] = middle
-            reached = self._evaluate(unit, choice)
-            if reached is None:
-                return []
+            reached = self._evaluate(unit, plan, choice)
             if (reached > target) if falling else (reached < target):
                 low = middle + 1
             else:
@@ -473,7 +518,7 @@ class Unknowns:
             while above < most:
                 middle = (above + most + 1) // 2
                 choice[free] = middle
-                if self._evaluate(unit, choice) == target:
+                if self._evaluate(unit, plan, choice) == target:
                     above = middle
                 else:
                     most = middle - 1
@@ -483,7 +528,7 @@ class Unknowns:
             if not bound[0] <= value <= bound[1]:
                 continue
             choice[free] = value
-            if self._evaluate(unit, choice) == target:
+            if self._evaluate(unit, plan, choice) == target:
                 found.append(value)
         if not found:
             # Not monotone: look at the smallest values one by one.
@@ -491,27 +536,26 @@ class Unknowns:
             start = max(bound[0], 0)
             for value in range(start, min(start + 400, bound[1] + 1)):
                 choice[free] = value
-                reached = self._evaluate(unit, choice)
+                reached = self._evaluate(unit, plan, choice)
                 if reached == target:
                     found.append(value)
                     if len(found) >= 8:
                         break
-                elif reached is not None:
+                else:
                     nearest.append((abs(reached - target), value))
             if not found:
                 found = [value for distance, value in sorted(nearest)[:8] if distance <= 8]
         return found
 
     def _try_values(self, choice: "dict[Atom, int]") -> bool:
-        saved_values = [(atom, atom.value) for atom in self.atoms.values()]
+        trail = self._trail = []
         for atom, value in choice.items():
-            atom.value = value
-        if self._contradicted():
-            for atom, old in saved_values:
-                atom.value = old
-            self.version += 1
-            return False
-        return True
+            self._set(atom, value)
+        wrong = self._contradicted()
+        self._trail = None
+        if wrong:
+            self._undo(trail)
+        return not wrong
 
     def _contradicted(self) -> bool:
         self.version += 1
@@ -527,16 +571,15 @@ class Unknowns:
 
     def _try(self, terms: Terms, key: Key, value: int) -> bool:
         saved_bounds = dict(self.bounds)
-        saved_values = [(atom, atom.value) for atom in self.atoms.values()]
+        trail = self._trail = []
         self.bounds[key] = (value, value)
         self._fix_single(terms, value)
-        if self._contradicted():
+        wrong = self._contradicted()
+        self._trail = None
+        if wrong:
             self.bounds = saved_bounds
-            for atom, old in saved_values:
-                atom.value = old
-            self.version += 1
-            return False
-        return True
+            self._undo(trail)
+        return not wrong
 
     def _fix_single(self, terms: Terms, value: int) -> None:
         self.version += 1
@@ -548,7 +591,7 @@ class Unknowns:
         if atom.evaluate is not None:
             self._invert(atom, value, 0)
         if atom.value is None:
-            atom.value = value
+            self._set(atom, value)
 
     def _invert(self, atom: Atom, value: int, depth: int) -> None:
         """Choose a value for the one unknown that *atom* is a growing function of."""
@@ -565,14 +608,14 @@ class Unknowns:
 
         def at(guess: int) -> int | None:
             for member in family:
-                member.value = None
-            leaf.value = guess
+                self._set(member, None)
+            self._set(leaf, guess)
             self.version += 1
             result = self.value_of(atom)
             self.version += 1
             for member in family:
-                member.value = None
-            leaf.value = None
+                self._set(member, None)
+            self._set(leaf, None)
             return result
 
         while low < high:
@@ -585,7 +628,7 @@ class Unknowns:
             else:
                 high = middle
         if at(low) == value:
-            leaf.value = low
+            self._set(leaf, low)
 
     def _family(self, atom: Atom) -> list[Atom]:
         family = []

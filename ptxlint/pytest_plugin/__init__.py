@@ -24,6 +24,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption("--ptxlint-select", action="append", metavar=CODES, help="report only these codes")
     group.addoption("--ptxlint-ignore", action="append", metavar=CODES, help="do not report these codes")
+    group.addoption("--ptxlint-extend-select", action="append", metavar=CODES, help="report these besides")
     group.addoption("--ptxlint-fail-on", metavar="SEVERITY", help="least severity that fails a test")
     group.addoption(
         "--ptxlint-strict", action="store_true", default=None, help="what was not analysed is an error"
@@ -34,6 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("ptxlint_jit", "as --ptxlint-jit", "bool", False)
     parser.addini("ptxlint_select", "as --ptxlint-select", "args", [])
     parser.addini("ptxlint_ignore", "as --ptxlint-ignore", "args", [])
+    parser.addini("ptxlint_extend_select", "as --ptxlint-extend-select", "args", [])
     parser.addini("ptxlint_fail_on", "as --ptxlint-fail-on", "string", "warning")
     parser.addini("ptxlint_strict", "as --ptxlint-strict", "bool", False)
     parser.addini("ptxlint_block", "as --ptxlint-block", "string", "")

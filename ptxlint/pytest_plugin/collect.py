@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ptxlint.inputs import read_input
-from ptxlint.kernel_check import Settings, check, failure
-from ptxlint.kernel_objects import KernelText
+from ptxlint.inputs import Input, read_input
+from ptxlint.kernel_check import check_item, failure
 from ptxlint.pytest_plugin.settings import settings_of
+from ptxlint.settings import Settings
 
 if TYPE_CHECKING:
     from ptxlint.report.finding import FileReport, Finding
@@ -83,7 +83,7 @@ class PtxFile(pytest.File):
             yield item
 
     @cached_property
-    def input(self) -> Any:
+    def input(self) -> Input:
         """The text of the file, or why there is none; its path is that from the working directory."""
         folder = self.config.invocation_params.dir
         path = self.path.relative_to(folder) if self.path.is_relative_to(folder) else self.path
@@ -92,7 +92,7 @@ class PtxFile(pytest.File):
     @cached_property
     def report(self) -> "FileReport":
         """What the check of the whole file gave."""
-        return check(KernelText(self.input.text, self.input.path), self.settings)
+        return check_item(self.input, self.settings)
 
     def share(self, entry: Entry) -> "FileReport":
         """Return what the report says of one kernel.
@@ -135,7 +135,7 @@ class PtxItem(pytest.Item):
         if file.input.error is not None:
             pytest.fail(f"{file.input.path}: {file.input.error}", pytrace=False)
         share = file.share(self.entry)
-        text = failure(share, file.settings)
+        text = failure([share], file.settings)
         if text is not None:
             pytest.fail(text, pytrace=False)
 

@@ -9,14 +9,15 @@ import importlib.util
 import threading
 import warnings
 from collections.abc import Generator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
-from ptxlint.inputs import InputError, decode
-from ptxlint.kernel_check import check, failure
-from ptxlint.kernel_objects import KernelText, triton_shapes
+from ptxlint.inputs import Input, InputError
+from ptxlint.kernel_check import check_item, failure
+from ptxlint.kernel_objects import triton_input
 from ptxlint.pytest_plugin.settings import settings_of
 
 if TYPE_CHECKING:
@@ -29,20 +30,29 @@ class UncheckedKernelWarning(pytest.PytestWarning):
     """A kernel was compiled and its PTX could not be had."""
 
 
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """What Triton calls; *previous* is the listener in whose place it came, and is called too."""
+
+    recorder: "Recorder"
+    previous: Any
+
+    def __call__(self, *, metadata: Any, metadata_group: Any, **rest: Any) -> None:
+        if self.previous is not None:
+            self.previous(metadata=metadata, metadata_group=metadata_group, **rest)
+        self.recorder.record(metadata, metadata_group)
+
+
 class Recorder:
     """Listens to Triton, and keeps the kernels that were compiled since they were last taken."""
 
     def __init__(self) -> None:
-        self._kernels: list[KernelText] = []
+        self._kernels: list[Input] = []
         self._unchecked: list[str] = []
         self._lock = threading.Lock()
-        self._previous: Any = None
 
-    def __call__(self, *, metadata: Any, metadata_group: Any, **rest: Any) -> None:
-        """Keep the PTX of one compilation; Triton's listener."""
-        previous = self._previous
-        if previous is not None:
-            previous(metadata=metadata, metadata_group=metadata_group, **rest)
+    def record(self, metadata: Any, metadata_group: Any) -> None:
+        """Keep the PTX of one compilation, which Triton has in a file."""
         if getattr(metadata.get("target"), "backend", "cuda") != "cuda":
             return
         name = str(metadata.get("name", "kernel"))
@@ -50,12 +60,11 @@ class Recorder:
         try:
             if path is None:
                 raise InputError("Triton kept no PTX; TRITON_STORE_BINARY_ONLY must not be set")
-            text = decode(path.read_bytes())
-        except (InputError, OSError) as error:
+            kernel = triton_input(name, path.read_text("utf-8"), metadata)
+        except (InputError, OSError, ValueError) as error:
             with self._lock:
                 self._unchecked.append(f"the Triton kernel {name} was not checked: {error}")
             return
-        kernel = KernelText(text, f"<triton:{name}>", *triton_shapes(metadata))
         with self._lock:
             self._kernels.append(kernel)
 
@@ -63,19 +72,21 @@ class Recorder:
         """Become Triton's listener, unless that is so already."""
         from triton import knobs
 
-        if knobs.compilation.listener is not self:
-            self._previous = knobs.compilation.listener
-            knobs.compilation.listener = self
+        current = knobs.compilation.listener
+        if not self._is_own(current):
+            knobs.compilation.listener = Listener(self, current)
 
     def leave(self) -> None:
-        """Put the listener back that was there before."""
+        """Put the listener back in whose place this one came."""
         from triton import knobs
 
-        if knobs.compilation.listener is self:
-            knobs.compilation.listener = self._previous
-        self._previous = None
+        while self._is_own(current := knobs.compilation.listener):
+            knobs.compilation.listener = current.previous
 
-    def take(self) -> tuple[list[KernelText], list[str]]:
+    def _is_own(self, listener: object) -> bool:
+        return isinstance(listener, Listener) and listener.recorder is self
+
+    def take(self) -> tuple[list[Input], list[str]]:
         """Return the distinct kernels since the last call, and what is to be said of others."""
         with self._lock:
             kernels, unchecked = list(dict.fromkeys(self._kernels)), self._unchecked
@@ -89,7 +100,7 @@ class JitChecks:
     def __init__(self, config: pytest.Config) -> None:
         self.settings = settings_of(config)
         self.recorder = Recorder()
-        self._reports: dict[KernelText, FileReport] = {}
+        self._reports: dict[Input, FileReport] = {}
         if importlib.util.find_spec("triton") is None:
             raise pytest.UsageError("--ptxlint-jit: Triton is not installed")
         runs_tests = config.getoption("dist", "no") == "no" or hasattr(config, "workerinput")
@@ -143,9 +154,9 @@ class JitChecks:
         self.recorder.listen()  # a fixture may have put another one in its place
         try:
             result = yield
-        except BaseException:
+        except BaseException as error:
             text = self._verdict()
-            if text is not None:
+            if text is not None and text not in str(error):
                 item.add_report_section(when, "ptxlint", text)
             raise
         text = self._verdict()
@@ -161,8 +172,8 @@ class JitChecks:
         texts = []
         for kernel in kernels:
             if kernel not in self._reports:
-                self._reports[kernel] = check(kernel, self.settings)
-            text = failure(self._reports[kernel], self.settings)
+                self._reports[kernel] = check_item(kernel, self.settings)
+            text = failure([self._reports[kernel]], self.settings)
             if text is not None:
                 texts.append(text)
         return "\n\n".join(texts) or None

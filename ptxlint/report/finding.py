@@ -91,6 +91,8 @@ class Coverage:
     unknown_instructions: int = 0
     complete: bool = True
     notes: list[str] = field(default_factory=list)
+    step_budget_reached: bool = False
+    unknown_opcodes: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -105,13 +107,17 @@ class KernelReport:
 
 @dataclass(slots=True)
 class FileReport:
-    """The result for one input; *error* is the text of what stopped it (exit status 2)."""
+    """The result for one input; *error* is the text of what stopped it (exit status 2).
+
+    *seconds* is the wall-clock time that checking it took.
+    """
 
     path: str
     error: str | None = None
     kernels: list[KernelReport] = field(default_factory=list)
     problems: list[Finding] = field(default_factory=list)
     text: str = ""
+    seconds: float = 0.0
 
 
 @dataclass(slots=True)

@@ -51,11 +51,15 @@ class Sources:
         return self._path(location.file) is not None
 
     def find(self, location: SourceLocation) -> Place | None:
-        """Return where *location* is on disk, or None when there is no such file or line."""
+        """Return where *location* is on disk, or None when there is no such file or line.
+
+        Compilers count columns in bytes; those of a place are characters, as in the PTX.
+        """
         path = self._path(location.file)
         if path is None or not 1 <= location.line <= len(self._texts[path]):
             return None
-        return Place(path, location.line, max(1, location.column))
+        line = self._texts[path][location.line - 1]
+        return Place(path, location.line, _characters(line, location.column))
 
     def _path(self, file: str) -> str | None:
         if file not in self._paths:
@@ -151,6 +155,12 @@ def _common(one: tuple[SourceLocation, ...], other: tuple[SourceLocation, ...]) 
             break
         count += 1
     return count
+
+
+def _characters(line: str, column: int) -> int:
+    """Return *column* of *line*, counted in bytes of UTF-8, in characters; from 1."""
+    before = line.encode("utf-8")[: max(0, column - 1)]
+    return max(1, column) - len(before) + len(before.decode("utf-8", "ignore"))
 
 
 def _line(lines: list[str], number: int) -> str:

@@ -47,6 +47,6 @@ class Summary:
         return text
 
 
-def plural(count: int, word: str) -> str:
-    """Return ``1 file``, ``2 files``."""
-    return f"{count} {word}{'' if count == 1 else 's'}"
+def plural(count: int, one: str, many: str | None = None) -> str:
+    """Return ``1 file``, ``2 files``; *many* where it is not *one* with an s: ``1 wait was``, ``2 waits were``."""
+    return f"{count} {one if count == 1 else many or one + 's'}"

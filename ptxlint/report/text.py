@@ -6,6 +6,7 @@ from pathlib import PurePath
 
 from rich.text import Text
 
+from ptxlint.report import statistics
 from ptxlint.report.excerpt import GUTTER, Label, excerpt, number_width
 from ptxlint.report.finding import (
     Confidence,
@@ -26,27 +27,30 @@ _SECONDARY = "bold blue"
 _ENDS = {"first": "(1)", "second": "(2)"}
 
 
-def render(report: Report) -> Iterator[Text]:
+def render(report: Report, with_statistics: bool = False) -> Iterator[Text]:
     """Yield the lines of the report, styled; ``.plain`` of each is the text without colours."""
     several = len(report.files) > 1
     for file in report.files:
         yield from _file(file, several)
+    if with_statistics:
+        yield from (Text(line) for line in statistics.render(report))
     yield Text(str(Summary.of(report)), "bold")
 
 
 def _file(file: FileReport, several: bool) -> Iterator[Text]:
     sources = Sources(file.path, file.text)
     for problem in file.problems:
-        yield from _finding(problem, sources)
+        yield from finding_lines(problem, sources)
     for kernel in file.kernels:
         for finding in kernel.findings:
-            yield from _finding(finding, sources)
-        yield Text(f"{printable(file.path)}: " if several else "").append(_coverage(kernel))
+            yield from finding_lines(finding, sources)
+        yield Text(f"{printable(file.path)}: " if several else "").append(coverage_line(kernel))
     if not file.kernels and not file.problems and file.error is None:
         yield Text(f"{printable(file.path)}: no kernel (.entry) to analyse")
 
 
-def _finding(finding: Finding, sources: Sources) -> Iterator[Text]:
+def finding_lines(finding: Finding, sources: Sources) -> Iterator[Text]:
+    """Yield the lines for one finding, an empty one at the end."""
     placer = Placer(finding, sources)
     labels = _labels(finding, placer)
     width = number_width(labels)
@@ -127,7 +131,8 @@ def _repair(language: str, text: str) -> tuple[str, ...]:
     return tuple(f"{language + ':' if at == 0 else '':5} {line}" for at, line in enumerate(lines))
 
 
-def _coverage(kernel: KernelReport) -> Text:
+def coverage_line(kernel: KernelReport) -> Text:
+    """Return what was analysed of *kernel*."""
     coverage = kernel.coverage
     counts = ", ".join(
         f"{analysed}/{present} {what}"

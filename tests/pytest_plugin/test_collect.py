@@ -70,7 +70,7 @@ def test_a_syntax_error_fails_the_kernel_it_is_in(pytester: pytest.Pytester, run
     ("data", "message"),
     [
         (b"", "k.ptx: no PTX: the file is empty, expected .version"),
-        (b"\x7fELF\0", "k.ptx: no PTX text: this is a compiled object (ELF)*"),
+        (b"\xff\xfe.\0", "k.ptx: no UTF-8 text: this is UTF-16; convert it first"),
         (b".version 8.6\n.target sm_90a\n.address_size 64\n.entr k() {}\n", " --> k.ptx:4:1"),
     ],
 )

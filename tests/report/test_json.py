@@ -10,7 +10,10 @@ def test_the_whole_object() -> None:
     finding = weak_wait()
     site = {"line": 8, "column": 2}
     load = [{"file": "copy.cu", "line": 2, "column": 55}, {"file": "copy.cu", "line": 9, "column": 3}]
-    result = report(finding, coverage=Coverage((8, 8), (40, 40), (15, 15), (26, 27), 1, 2, False, ["why"]))
+    result = report(
+        finding,
+        coverage=Coverage((8, 8), (40, 40), (15, 15), (26, 27), 1, 2, False, ["why"], True, {"a.b": 2}),
+    )
     written = json.loads(json_report.render(result))
     trace = written["files"][0]["kernels"][0]["findings"][0].pop("trace")
     assert written == {
@@ -32,6 +35,8 @@ def test_the_whole_object() -> None:
                             "events_reached": [26, 27],
                             "forced_completions": 1,
                             "unknown_instructions": 2,
+                            "unknown_opcodes": {"a.b": 2},
+                            "step_budget_reached": True,
                             "complete": False,
                             "notes": ["why"],
                         },
@@ -46,6 +51,7 @@ def test_the_whole_object() -> None:
                                 **site,
                                 "count": 3,
                                 "fingerprint": "0123456789abcdef",
+                                "place": {"file": "copy.sm_90a.ptx", **site},
                                 "source": load,
                                 "fix": {
                                     "summary": "wait for all groups before the refill",

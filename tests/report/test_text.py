@@ -1,9 +1,9 @@
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
+from ptxlint.records import replace
 from ptxlint.report import text
 from ptxlint.report.finding import Confidence, Coverage, FileReport, Finding, Report, Severity, Site, Step
 from tests.report.reports import LOAD, STORE, at, report, weak_wait, write_sources

@@ -1,0 +1,111 @@
+"""ptxlint as a library: :func:`check`, which ``import ptxlint`` offers too."""
+
+import os
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from ptxlint.codes import read_prefixes
+from ptxlint.inputs import Input, InputError, decode, read_input
+from ptxlint.report.finding import Report
+from ptxlint.session import check_input
+from ptxlint.settings import BLOCK_LIMITS, CLUSTER_LIMITS, Settings, Triple, read_shape
+
+Shape = int | str | tuple[int, ...]
+
+TEXT_NAME = "<string>"
+
+
+def check(
+    text_or_path: str | bytes | os.PathLike[str],
+    *,
+    name: str | None = None,
+    select: Iterable[str] = (),
+    ignore: Iterable[str] = (),
+    extend_select: Iterable[str] = (),
+    block: Shape | None = None,
+    cluster: Shape | None = None,
+    strict: bool = False,
+    settings: Settings | None = None,
+) -> Report:
+    """Check one PTX text or file and return what was found.
+
+    Args:
+        text_or_path: PTX text (a ``str`` of several lines or with a ``.version`` in it, or ``bytes``), or
+            the path of a file (a path object, or a ``str`` of any other kind).
+        name: What reports call the text; the path, or ``<string>``.
+        select: Codes or their beginnings, of which alone findings are wanted.
+        ignore: Codes or their beginnings that are not wanted; the longer beginning wins.
+        extend_select: Codes or their beginnings that are wanted besides, also those off by default.
+        block: Threads a CTA, ``128`` or ``(x, y, z)``, where the PTX does not say.
+        cluster: CTAs a cluster, likewise.
+        strict: What could not be analysed (PTX990, PTX991) is an error.
+        settings: What applies where the other arguments say nothing. No configuration file is read.
+
+    Returns:
+        A report of one file. Findings do not raise: ask ``report.findings()``.
+
+    Raises:
+        InputError: the file cannot be read, or it holds no PTX that can be parsed. For a syntax error
+            ``report`` of the exception has what could be checked all the same.
+        ValueError: a code that does not exist, or a shape that no GPU can launch.
+        RuntimeError: ptxlint itself failed.
+    """
+    chosen = _settings(settings or Settings(), select, ignore, extend_select, block, cluster, strict)
+    item = _input(text_or_path, name)
+    file = check_input(item, chosen)
+    report = Report([file])
+    if file.error is None:
+        return report
+    if file.error.startswith("internal error"):
+        raise RuntimeError(f"{file.path}: {file.error}")
+    raise InputError(f"{file.path}: {file.error}", report)
+
+
+def _input(text_or_path: str | bytes | os.PathLike[str], name: str | None) -> Input:
+    if isinstance(text_or_path, bytes) or (isinstance(text_or_path, str) and _is_text(text_or_path)):
+        data = text_or_path if isinstance(text_or_path, bytes) else text_or_path.encode("utf-8", "replace")
+        path = name or TEXT_NAME
+        try:
+            return Input(path, decode(data))
+        except InputError as error:
+            return Input(path, error=str(error))
+    path = os.fspath(text_or_path)
+    # "-" is a file of that name here, not standard input.
+    item = read_input(path if path != "-" else str(Path(path).absolute()))
+    return item if name is None else replace(item, path=name)
+
+
+def _is_text(value: str) -> bool:
+    """Return whether *value* is a text rather than the path of one."""
+    return not value.strip() or "\n" in value or ".version" in value
+
+
+def _settings(
+    base: Settings,
+    select: Iterable[str],
+    ignore: Iterable[str],
+    extend_select: Iterable[str],
+    block: Shape | None,
+    cluster: Shape | None,
+    strict: bool,
+) -> Settings:
+    return replace(
+        base,
+        select=_codes(select) or base.select,
+        ignore=_codes(ignore) or base.ignore,
+        extend_select=_codes(extend_select) or base.extend_select,
+        block=base.block if block is None else _shape(block, *BLOCK_LIMITS),
+        cluster=base.cluster if cluster is None else _shape(cluster, *CLUSTER_LIMITS),
+        strict=strict or base.strict,
+    )
+
+
+def _codes(values: Iterable[str]) -> tuple[str, ...]:
+    return read_prefixes([values] if isinstance(values, str) else values)
+
+
+def _shape(value: Shape, limits: Triple, most: int, what: str) -> Triple:
+    if isinstance(value, tuple):
+        value = ",".join(map(str, value))
+    return read_shape(str(value), limits, most, what)
