@@ -52,15 +52,20 @@ def _without_consequences(every: list[TensorHazard], context: Context) -> list[T
     """Drop what another hazard explains.
 
     What is used while pending is pending at its release and when it is freed, too; who uses a result
-    without waiting is not waited for by the next operation either.
+    without waiting is not waited for by the next operation either; and what one warp knows to be pending
+    is not a refill to the others.
     """
     used: set[object] = set()
     pairs: set[tuple[object, object]] = set()
+    pending: set[tuple[object, object]] = set()
     for found in every:
         if found.gap in ACCESSES and found.units[1] is not Unit.DEALLOC and found.first is not None:
             used.add(place_key(context, found.first.event))
             if found.units[0] is Unit.TENSOR_CORE:
-                pairs.add((place_key(context, found.first.event), place_key(context, found.second.event)))
+                pair = (place_key(context, found.first.event), place_key(context, found.second.event))
+                pairs.add(pair)
+                if found.gap is TensorGap.COMPLETION:
+                    pending.add(pair)
     kept = []
     for found in every:
         first, second = found.units
@@ -68,7 +73,10 @@ def _without_consequences(every: list[TensorHazard], context: Context) -> list[T
             at = place_key(context, found.first.event)
             if (found.gap is TensorGap.RELEASED or second is Unit.DEALLOC) and at in used:
                 continue
-            turned = (place_key(context, found.second.event), at)
+            after = place_key(context, found.second.event)
+            if found.gap is TensorGap.REFILL and (at, after) in pending:
+                continue
+            turned = (after, at)
             if second is Unit.TENSOR_CORE and first is not second and turned in pairs:
                 continue
         kept.append(found)

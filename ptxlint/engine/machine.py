@@ -30,13 +30,14 @@ from ptxlint.engine.events import (
 )
 from ptxlint.engine.global_memory import GlobalMemory
 from ptxlint.engine.launch import Launch
-from ptxlint.engine.oracle import Oracle, Scenario, Wish
+from ptxlint.engine.oracle import Oracle, Scenario
 from ptxlint.engine.program import Alu, Code, Event
 from ptxlint.engine.shadow import GRANULE, Shadow
 from ptxlint.engine.tensor_maps import TensorMaps
 from ptxlint.engine.tensor_memory import TensorMemory
 from ptxlint.engine.values import FULL, LANES, Scalar, Value, lane_of, lanes_of
 from ptxlint.engine.warp import Fiber, Frame, Warp, merge, narrow
+from ptxlint.engine.wishes import Wish
 from ptxlint.model import effects as fx
 from ptxlint.records import field, mutable_record
 
@@ -75,6 +76,7 @@ class Outcome:
     fences: dict[int, tuple[Event, bool, int]] = field(default_factory=dict)
     fenced_maps: set[tuple[int, int]] = field(default_factory=set)
     conflict_total: int = 0
+    abandoned: set[int] = field(default_factory=set)
 
 
 class Machine:
@@ -205,6 +207,8 @@ class Machine:
         tensor_rules.at_end(self)
         for barrier in self.mbarriers.values():
             outcome.phases.extend(barrier.history)
+            # Copies whose phase nobody has waited for.
+            outcome.abandoned.update(copy[0].instruction.index for copy in barrier.copies)
         return outcome
 
     def registers(self, code: Code, warp: Warp) -> list[Value]:

@@ -43,6 +43,9 @@ NORETURN = frozenset({"__assertfail", "__trap", "abort", "_ZSt9terminatev"})
 HARMLESS = frozenset({"vprintf", "malloc", "free", "__nv_printf"})
 
 # Effects that are values or control; all others are events.
+# How often a wait in a loop of bounded tries answers False where waits are denied.
+BOUNDED = 300
+
 _PASSIVE = (fx.Compute, fx.Nothing, fx.Branch, fx.IndirectBranch, fx.Return, fx.Exit, fx.Trap)
 
 # Effects that make a loop or a branch side worth taking.
@@ -83,10 +86,10 @@ class Event:
 
     ``b`` holds the effect's operands bound: a slot for an operand, ``(slot, offset)`` for an address,
     tuples of slots for lists. Of a wait, ``spin`` tells that it is all there is to its loop,
-    ``bounded`` that its loop may also end without it, ``unused`` that nothing reads its result.
+    ``denials`` how often a False answer is worth trying, ``unused`` that nothing reads its result.
     """
 
-    __slots__ = ("b", "bounded", "effect", "guard", "instruction", "kind", "spin", "unused")
+    __slots__ = ("b", "denials", "effect", "guard", "instruction", "kind", "spin", "unused")
 
     def __init__(
         self,
@@ -101,7 +104,7 @@ class Event:
         self.guard = guard
         self.b: Any = bound
         self.spin = False
-        self.bounded = False
+        self.denials = 1
         self.unused = False
 
     def __repr__(self) -> str:
@@ -423,7 +426,9 @@ class Lowering:
                 for operand in operands_of(effect.address):
                     if isinstance(operand, Name):
                         need(operand.text)
-                if effect.space in (fx.Space.LOCAL, fx.Space.PARAM) or memory["shared"]:
+                if not effect.matrix and (
+                    effect.space in (fx.Space.LOCAL, fx.Space.PARAM) or memory["shared"]
+                ):
                     for operand in operands_of(effect.data):
                         if isinstance(operand, Name):
                             need(operand.text)
@@ -508,6 +513,7 @@ class Lowering:
                         isinstance(stored, fx.MemoryAccess)
                         and stored.rw is fx.Rw.WRITE
                         and stored.space is not fx.Space.LOCAL
+                        and not stored.matrix
                         and stored.size <= 16
                     ):
                         for operand in operands_of(stored.data):
@@ -532,10 +538,13 @@ class Lowering:
                     return True
         return False
 
-    @staticmethod
-    def _slice_uses(at: int, effect: fx.Effect | None, default: tuple[str, ...]) -> tuple[str, ...]:
+    def _slice_uses(self, at: int, effect: fx.Effect | None, default: tuple[str, ...]) -> tuple[str, ...]:
         """The registers whose values the effect's execution needs."""
         skip: tuple[Operand, ...]
+        if isinstance(effect, fx.Compute) and effect.op == "opaque" and len(self.effects[at]) == 1:
+            # Whatever goes into arithmetic on floats, what comes out is unknown.
+            guard = self.instructions[at].guard
+            return (guard.register,) if guard is not None else ()
         if isinstance(effect, fx.WgmmaOp):
             skip = effect.accumulators + effect.a_registers
         elif isinstance(effect, fx.TensorStore) or (isinstance(effect, fx.MemoryAccess) and effect.matrix):
@@ -759,11 +768,16 @@ class Lowering:
 
     @staticmethod
     def _spins(code: Code) -> None:
-        """Mark waits that sit in a loop with nothing else in it, which only they can end."""
-        for loop in code.loops:
+        """Mark waits that sit in a loop with nothing else in it, which only they can end.
+
+        Where several waits can end a loop, they may do so one without the other: each is tried with
+        another number of False answers.
+        """
+        several: set[Event] = set()
+        for loop in sorted(code.loops, key=lambda loop: len(loop.blocks)):
             waits = []
             other = False
-            for index in loop.blocks:
+            for index in sorted(loop.blocks):
                 for item in code.blocks[index].items:
                     if isinstance(item, Event) and not isinstance(item.effect, fx.Collective):
                         if isinstance(item.effect, fx.MbarrierWait):
@@ -773,9 +787,15 @@ class Lowering:
             if other or not waits:
                 continue
             only = _only_waits_decide(code, loop, waits)
-            for wait in waits:
-                wait.spin = wait.spin or only
-                wait.bounded = not wait.spin
+            open_ = [wait for wait in waits if not wait.spin and wait not in several]
+            if only and len(open_) > 1:
+                several.update(open_)
+                for rank, wait in enumerate(open_):
+                    wait.denials = 1 + rank
+                continue
+            for wait in open_:
+                wait.spin = only
+                wait.denials = 1 if only else BOUNDED
 
     @staticmethod
     def _unused(code: Code) -> None:

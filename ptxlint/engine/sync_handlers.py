@@ -9,9 +9,6 @@ from ptxlint.engine.values import FULL, LANES, Scalar, Value, lane_of, settle
 from ptxlint.engine.warp import Fiber
 from ptxlint.model import effects as fx
 
-# How often a wait in a loop of bounded tries answers False in the scenario that denies waits.
-DENIALS = 300
-
 
 def scalar(machine: Machine, fiber: Fiber, slot: int, mask: int) -> Scalar:
     """Return the value of an operand in the first lane of *mask*."""
@@ -193,7 +190,7 @@ def mbarrier_wait(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bo
         if machine.denies and not event.spin:
             key = (fiber.component, event.instruction.index, barrier.address, barrier.phase)
             times = machine.denied.get(key, 0)
-            if times < (DENIALS if event.bounded else 1):
+            if times < event.denials:
                 machine.denied[key] = times + 1
                 machine.log(fiber, event, mask, "denied", barrier.address)
                 machine.write(fiber, event.b.dst, 0, mask)
