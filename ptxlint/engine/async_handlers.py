@@ -20,7 +20,6 @@ from ptxlint.engine.sync_handlers import (
     cta_barrier,
     grid_dependency,
     init_fence,
-    logged,
     mbarrier_arrive,
     mbarrier_complete,
     mbarrier_expect,
