@@ -123,14 +123,19 @@ def without_echoes(conflicts: list[Conflict]) -> list[Conflict]:
     """Drop conflicts that only repeat another one's cause.
 
     A load whose destination somebody uses without waiting is not complete for its issuer either, so
-    that the refill of the stage conflicts too; a refill that comes too early conflicts with the load
-    before it and with each reader. The conflict with a reader tells more.
+    that the refill of the stage conflicts too, and a store out of it; a refill that comes too early conflicts
+    with the load before it and with each reader. The conflict with a reader tells more.
     """
     loads = (Family.BULK_LOAD, Family.CANCEL)
     used_early = {
         c.first.event.instruction.index
         for c in conflicts
         if c.gap is Gap.COMPLETION and c.first.family in loads and c.second.family not in loads
+    }
+    touched_early = {
+        c.first.event.instruction.index
+        for c in conflicts
+        if c.gap is Gap.COMPLETION and c.first.family in loads and c.second.family is Family.GENERIC
     }
     refilled_early = {
         c.second.event.instruction.index for c in conflicts if c.gap is Gap.ORDER and c.second.family in loads
@@ -146,6 +151,9 @@ def without_echoes(conflicts: list[Conflict]) -> list[Conflict]:
             if c.first.event.instruction.index in used_early:
                 continue
             if c.second.event.instruction.index in refilled_early | pending_source:
+                continue
+        if c.gap is Gap.COMPLETION and c.first.family in loads and c.second.family is Family.BULK_STORE:
+            if c.first.event.instruction.index in touched_early:
                 continue
         kept.append(c)
     return kept

@@ -14,13 +14,17 @@ share it. ``Unknowns`` holds what has been assumed about atoms; every comparison
 not decide is decided here, once, and remembered, so that equivalent comparisons agree.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import gcd
 from typing import Union
 
 LANES = 32
 # How many functions of functions of unknowns are followed to evaluate one.
 MAX_DEPTH = 80
+# Among how many unknowns one is looked for that gives a combination its value.
+MAX_LEAVES = 3
+# What other lengths are taken to be when small ones leave no solution.
+LARGE = 1 << 16
 FULL = (1 << LANES) - 1
 
 Offset = Union[int, "tuple[int, ...]"]
@@ -386,24 +390,16 @@ class Unknowns:
         key, _, low, high = self.range_of(terms)
         unit = canonical(terms)[2]
         if any(atom.evaluate is not None for atom, _ in unit):
-            leaves = self._leaves(unit)
-            free = self._free_leaf(leaves)
-            if free is not None:
-                others = [leaf for leaf in leaves if leaf is not free]
-                candidates = self._candidates(unit, free, others, target)
-                for value in candidates:
-                    choice = {leaf: max(leaf.low, 0) for leaf in others}
-                    choice[free] = value
-                    if self._try_values(choice):
-                        for leaf, chosen in choice.items():
-                            self.learned[canonical(((leaf, 1),))[0]] = chosen
-                        return True
-                if candidates:
-                    # For another run, which knows it from the start.
-                    for leaf in others:
-                        self.learned[canonical(((leaf, 1),))[0]] = max(leaf.low, 0)
-                    self.learned[canonical(((free, 1),))[0]] = candidates[0]
-                    return False
+            wanted: dict[Atom, int] | None = None
+            for choice in self._choices(unit, self._leaves(unit), target):
+                if self._try_values(choice):
+                    self._learn(choice)
+                    return True
+                wanted = wanted or choice
+            if wanted is not None:
+                # For another run, which knows it from the start.
+                self._learn(wanted)
+                return False
         tried = [target]
         for distance in range(1, 9):
             tried += [target + distance, target - distance]
@@ -434,13 +430,39 @@ class Unknowns:
                         stack.extend(a for a, _ in argument.terms)
         return [leaves[i] for i in sorted(leaves)]
 
-    @staticmethod
-    def _free_leaf(leaves: list[Atom]) -> Atom | None:
-        """The unknown to solve for: not the CTA's index, if there is another."""
+    def _learn(self, choice: "dict[Atom, int]") -> None:
+        for leaf, chosen in choice.items():
+            self.learned[canonical(((leaf, 1),))[0]] = chosen
+
+    def _choices(self, unit: Terms, leaves: list[Atom], target: int) -> "Iterator[dict[Atom, int]]":
+        """Yield values of *leaves* for which *unit* is *target*, or near it when there are no such.
+
+        One unknown is solved for, not the CTA's index if there is another; the others are small, or, as
+        a length that clips another, large.
+        """
         rest = [leaf for leaf in leaves if leaf.key[0] != "ctaid"]
-        if len(rest) == 1 or (rest and len(leaves) <= 3):
-            return rest[0]
-        return leaves[0] if len(leaves) == 1 else None
+        if not rest:
+            rest = leaves
+        if len(rest) != 1 and len(leaves) > MAX_LEAVES:
+            return
+        near: list[dict[Atom, int]] = []
+        solved = False
+        for number, (large, free) in enumerate((large, free) for large in (0, LARGE) for free in rest):
+            others = {
+                leaf: max(leaf.low, large if leaf in rest and leaf.high >= large else 0)
+                for leaf in leaves
+                if leaf is not free
+            }
+            if number and not any(leaf in rest for leaf in others):
+                break
+            values, exact = self._candidates(unit, free, others, target, thorough=not number)
+            choices = [{**others, free: value} for value in values]
+            if exact:
+                solved = True
+                yield from choices
+            near = near or choices
+        if not solved:
+            yield from near
 
     def _plan(self, terms: Terms, chosen: "dict[Atom, int]") -> "list[Atom] | None":
         """The atoms to evaluate for *terms*, arguments first, when those of *chosen* are given values.
@@ -491,15 +513,17 @@ class Unknowns:
             total += k * (atom.value if v is None else v)  # type: ignore[operator]
         return total
 
-    def _candidates(self, unit: Terms, free: Atom, others: list[Atom], target: int) -> list[int]:
-        """Values of *free* near which the combination reaches *target*, if it grows with *free*."""
-        choice = {leaf: max(leaf.low, 0) for leaf in others}
+    def _candidates(
+        self, unit: Terms, free: Atom, others: "dict[Atom, int]", target: int, thorough: bool
+    ) -> tuple[list[int], bool]:
+        """Values of *free* for which the combination is *target*, and True; or near it, and False."""
+        choice = dict(others)
         bound = self.bounds.get(canonical(((free, 1),))[0], (free.low, free.high))
         low, high = max(bound[0], -(1 << 31)), min(bound[1], 1 << 31)
         choice[free] = high
         plan = self._plan(unit, choice)
         if plan is None:
-            return []
+            return [], False
         top = self._evaluate(unit, plan, choice)
         choice[free] = low
         bottom = self._evaluate(unit, plan, choice)
@@ -530,7 +554,7 @@ class Unknowns:
             choice[free] = value
             if self._evaluate(unit, plan, choice) == target:
                 found.append(value)
-        if not found:
+        if not found and thorough:
             # Not monotone: look at the smallest values one by one.
             nearest: list[tuple[int, int]] = []
             start = max(bound[0], 0)
@@ -544,8 +568,8 @@ class Unknowns:
                 else:
                     nearest.append((abs(reached - target), value))
             if not found:
-                found = [value for distance, value in sorted(nearest)[:8] if distance <= 8]
-        return found
+                return [value for distance, value in sorted(nearest)[:8] if distance <= 8], False
+        return found, bool(found)
 
     def _try_values(self, choice: "dict[Atom, int]") -> bool:
         trail = self._trail = []
