@@ -1,6 +1,7 @@
 """Configuration files: which one applies, what it changes, and what is said when it is wrong."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -9,11 +10,12 @@ from ptxlint.config import ConfigError, Configurations, read_config
 from ptxlint.config.keys import KEYS
 from ptxlint.report.finding import Severity
 from ptxlint.settings import LaunchHint, Settings
-from tests.conftest import FIXTURES
+from tests.conftest import FIXTURES, ROOT
 from tests.test_cli import CLEAN, HAZARD, Run, run
 
 __all__ = ["run"]
 
+README = ROOT / "README.md"
 WARNING = FIXTURES / "ptx102" / "two_stage_combine.sm_90a.ptx"
 EVERYTHING = """
 select = ["PTX1", "ptx2"]
@@ -298,6 +300,13 @@ def test_show_settings_as_json_and_what_is_shown_is_valid(run: Run, tmp_path: Pa
     assert again is not None
     assert first is not None
     assert again.settings == first.settings.with_choices(output_format="full", root=str(tmp_path / "again"))
+
+
+def test_the_configuration_in_the_readme_has_every_key(tmp_path: Path) -> None:
+    blocks = re.findall(r"^```toml\n(\[tool.ptxlint\]\n.*?)^```$", README.read_text("utf-8"), re.M | re.S)
+    config = read_config(write(tmp_path / "pyproject.toml", blocks[0]))
+    assert config is not None
+    assert set(config.keys) == set(KEYS)
 
 
 def test_contradictions_are_bad_usage(run: Run, tmp_path: Path) -> None:

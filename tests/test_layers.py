@@ -39,6 +39,11 @@ ALLOWED = {
     "commands": {"config", "rule_table", "linter", "codes", "settings", "session", "report", "inputs"},
     "cli": {"commands", "session", "report"},
     "__main__": {"cli"},
+    "cuda_source": {"inputs", "tools"},
+    "kernel_objects": {"cuda_source", "inputs"},
+    "kernel_check": {"session", "settings", "codes", "inputs", "report"},
+    "testing": {"kernel_objects", "kernel_check", "inputs"},
+    "pytest_plugin": {"testing", "kernel_objects", "kernel_check", "settings", "inputs", "report"},
     "__init__": {"api", "settings", "inputs", "report", "ptx"},
     "_data": set(),
 }
