@@ -98,7 +98,8 @@ def test_the_action_checks_and_reports(
     files = "build/\nmore files/*.ptx\n\n"
     done = check(INPUT_FILES=files, INPUT_ARGS="--fail-on\nerror\n", INPUT_ANNOTATIONS="true")
     assert done.returncode == 0, done.stderr
-    [line] = done.stdout.splitlines()
+    assert done.stdout.startswith("error[PTX201]: ")
+    [line] = [line for line in done.stdout.splitlines() if line.startswith("::")]
     assert line.startswith("::error file=build/hazard.ptx,line=172,col=2,title=PTX201 ")
     output = dict(line.split("=", 1) for line in (tmp_path / "output").read_text("utf-8").splitlines())
     assert output == {"status": "1", "sarif-file": str(tmp_path / "temp" / "ptxlint.sarif")}
@@ -115,6 +116,7 @@ def test_the_action_checks_and_reports(
     done = check(INPUT_FILES=evil, INPUT_ARGS="", INPUT_ANNOTATIONS="false")
     assert done.returncode == 0
     assert "missing.ptx: no such file" in done.stderr
+    assert "::" not in done.stdout
     assert not list((tmp_path / "workspace").rglob("evil*"))
     assert "status=2" in (tmp_path / "output").read_text("utf-8")
 

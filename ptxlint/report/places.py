@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ptxlint.ptx.source import SourceLocation
 from ptxlint.report.finding import Finding, Site, Step
+from ptxlint.report.paths import shown_path
 
 MAX_SOURCE_BYTES = 16 << 20
 
@@ -23,7 +24,7 @@ class Place:
     column: int
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}"
+        return f"{shown_path(self.file)}:{self.line}:{self.column}"
 
 
 class Sources:

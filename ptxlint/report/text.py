@@ -18,6 +18,7 @@ from ptxlint.report.finding import (
     Severity,
     Site,
 )
+from ptxlint.report.paths import shown_path
 from ptxlint.report.places import Place, Placer, Sources
 from ptxlint.report.printable import printable, printable_lines
 from ptxlint.report.summary import Summary, plural
@@ -44,9 +45,9 @@ def _file(file: FileReport, several: bool) -> Iterator[Text]:
     for kernel in file.kernels:
         for finding in kernel.findings:
             yield from finding_lines(finding, sources)
-        yield Text(f"{printable(file.path)}: " if several else "").append(coverage_line(kernel))
+        yield Text(f"{printable(shown_path(file.path))}: " if several else "").append(coverage_line(kernel))
     if not file.kernels and not file.problems and file.error is None:
-        yield Text(f"{printable(file.path)}: no kernel (.entry) to analyse")
+        yield Text(f"{printable(shown_path(file.path))}: no kernel (.entry) to analyse")
 
 
 def finding_lines(finding: Finding, sources: Sources) -> Iterator[Text]:
