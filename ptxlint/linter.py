@@ -231,6 +231,11 @@ def fingerprints(drafts: list[Draft], kernel: str) -> list[tuple[Finding, str]]:
     return result
 
 
+def _unknown(opcode: str, what: str) -> str:
+    """Return in words that *what* is not in the tables: the opcode, or something of it."""
+    return f"{opcode} is not known" + (f": {what}" if what not in (opcode, f"opcode {opcode}") else "")
+
+
 def limits(analysis: Analysis, coverage: Coverage) -> list[Finding]:
     """Report what was not analysed (PTX990) and what the tables do not know (PTX991)."""
     context = Context(analysis)
@@ -250,7 +255,7 @@ def limits(analysis: Analysis, coverage: Coverage) -> list[Finding]:
                     None,
                     Severity.NOTE,
                     Confidence.HIGH,
-                    f"{instruction.opcode}: {what}",
+                    _unknown(instruction.opcode, what),
                     site,
                     (),
                 )

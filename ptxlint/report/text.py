@@ -103,7 +103,7 @@ def _remarks(finding: Finding, placer: Placer) -> Iterator[_Remark]:
     if finding.confidence is not Confidence.HIGH:
         notes.append(f"confidence: {finding.confidence.value}")
     if finding.count > 1:
-        notes.append(f"{finding.count} copies of this statement")
+        notes.append(f"met {finding.count} times")
     if notes:
         yield _Remark("note", ", ".join(notes))
     if placer.in_source:
