@@ -4,6 +4,7 @@ A loop's bound is often ``n - n % 4``, ``min(n, stages)`` or ``tiles(m) * tiles(
 some turns, the unknown underneath is solved for, by bisection, and one by one where the function does not grow.
 """
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -12,8 +13,11 @@ if TYPE_CHECKING:
 # How many functions of functions of unknowns are followed to evaluate one.
 MAX_DEPTH = 80
 
-# Values for the unknowns that are not solved for: their least first; a product needs factors that are not 0.
-FILLINGS = (0, 1)
+# Among how many unknowns one is looked for that gives a combination its value.
+MAX_LEAVES = 3
+# Values for the unknowns that are not solved for: their least first; a product needs factors that are not 0, and
+# a length that clips another leaves no solution while it is small.
+FILLINGS = (0, 1, 1 << 16)
 # No bound need be larger for a few turns of any loop; sums and small products do not overflow below it.
 LARGE = 1 << 26
 # How far from the target a value may be that is proposed when none reaches it.
@@ -29,24 +33,33 @@ class Solver:
         self._unknowns = unknowns
         self._found: dict[object, tuple[list[int], bool]] = {}
 
-    def choices(self, unit: "Terms", target: int) -> list[Choice]:
-        """Return values of the unknowns behind *unit* with which it is *target*, or else nearly so."""
-        leaves = _leaves(unit)
-        free = _free_leaf(leaves)
-        if free is None:
-            return []
-        others = [leaf for leaf in leaves if leaf is not free]
-        first: list[Choice] = []
-        for filling in FILLINGS if others else FILLINGS[:1]:
-            rest = {leaf: _filled(leaf, filling) for leaf in others}
-            values, exact = self._candidates(unit, free, rest, target)
-            found = [{**rest, free: value} for value in values]
-            if exact:
-                return found
-            first = first or found
-        return first
+    def choices(self, unit: "Terms", target: int) -> "Iterator[Choice]":
+        """Yield values of the unknowns behind *unit* with which it is *target*, or near it when there are none.
 
-    def _candidates(self, unit: "Terms", free: "Atom", rest: Choice, target: int) -> tuple[list[int], bool]:
+        One unknown is solved for, not the CTA's index if there is another; the others are small, or large.
+        """
+        leaves = _leaves(unit)
+        rest = [leaf for leaf in leaves if leaf.key[0] != "ctaid"] or leaves
+        if len(rest) != 1 and len(leaves) > MAX_LEAVES:
+            return
+        near: list[Choice] = []
+        solved = False
+        for number, (filling, free) in enumerate((filling, free) for filling in FILLINGS for free in rest):
+            others = {leaf: _filled(leaf, filling) for leaf in leaves if leaf is not free}
+            if number and not any(leaf in rest for leaf in others):
+                break
+            values, exact = self._candidates(unit, free, others, target, thorough=not number)
+            found = [{**others, free: value} for value in values]
+            if exact:
+                solved = True
+                yield from found
+            near = near or found
+        if not solved:
+            yield from near
+
+    def _candidates(
+        self, unit: "Terms", free: "Atom", rest: Choice, target: int, thorough: bool
+    ) -> tuple[list[int], bool]:
         """Values of *free* for which the combination is *target*, or near it; whether it is reached."""
         choice = dict(rest)
         choice[free] = 0
@@ -62,11 +75,12 @@ class Solver:
             tuple(known),
             bound,
             target,
+            thorough,
             self._unknowns.generous,
         )
         answer = self._found.get(question)
         if answer is None:
-            answer = self._found[question] = self._search(unit, plan, free, choice, bound, target)
+            answer = self._found[question] = self._search(unit, plan, free, choice, bound, target, thorough)
         return answer
 
     def _search(
@@ -77,6 +91,7 @@ class Solver:
         choice: Choice,
         bound: tuple[int, int],
         target: int,
+        thorough: bool,
     ) -> tuple[list[int], bool]:
         def at(value: int) -> int:
             choice[free] = value
@@ -106,8 +121,8 @@ class Solver:
             value = low + distance
             if bound[0] <= value <= bound[1] and at(value) == target:
                 found.append(value)
-        if found:
-            return found, True
+        if found or not thorough:
+            return found, bool(found)
         # Not monotone: look at the smallest values one by one.
         nearest: list[tuple[int, int]] = []
         start = max(bound[0], 0)
@@ -127,7 +142,7 @@ class Solver:
 def _filled(leaf: "Atom", filling: int) -> int:
     """What an unknown that is not solved for is taken to be; an index stays the least."""
     least = max(leaf.low, 0)
-    return least if leaf.key[0] == "ctaid" else min(max(least, filling), max(leaf.high, least))
+    return least if leaf.key[0] == "ctaid" or leaf.high < filling else max(least, filling)
 
 
 def _leaves(terms: "Terms") -> "list[Atom]":
@@ -149,14 +164,6 @@ def _leaves(terms: "Terms") -> "list[Atom]":
                 if isinstance(argument, Linear):
                     stack.extend(a for a, _ in argument.terms)
     return [leaves[i] for i in sorted(leaves)]
-
-
-def _free_leaf(leaves: "list[Atom]") -> "Atom | None":
-    """The unknown to solve for: not the CTA's index, if there is another."""
-    rest = [leaf for leaf in leaves if leaf.key[0] != "ctaid"]
-    if len(rest) == 1 or (rest and len(leaves) <= 3):
-        return rest[0]
-    return leaves[0] if len(leaves) == 1 else None
 
 
 def _plan(terms: "Terms", chosen: Choice, known: list[tuple[object, int]]) -> "list[Atom] | None":

@@ -387,16 +387,15 @@ class Unknowns:
         key, _, low, high = self.range_of(terms)
         unit = canonical(terms)[2]
         if any(atom.evaluate is not None for atom, _ in unit):
-            choices = self.solver.choices(unit, target)
-            for choice in choices:
+            wanted: dict[Atom, int] | None = None
+            for choice in self.solver.choices(unit, target):
                 if self._try_values(choice):
-                    for leaf, chosen in choice.items():
-                        self.learned[canonical(((leaf, 1),))[0]] = chosen
+                    self._learn(choice)
                     return True
-            if choices:
+                wanted = wanted or choice
+            if wanted is not None:
                 # For another run, which knows it from the start.
-                for leaf, chosen in choices[0].items():
-                    self.learned[canonical(((leaf, 1),))[0]] = chosen
+                self._learn(wanted)
                 return False
         tried = [target]
         for distance in range(1, 9):
@@ -409,6 +408,10 @@ class Unknowns:
                 return True
         self.learned[key] = target
         return False
+
+    def _learn(self, choice: "dict[Atom, int]") -> None:
+        for leaf, chosen in choice.items():
+            self.learned[canonical(((leaf, 1),))[0]] = chosen
 
     def _try_values(self, choice: "dict[Atom, int]") -> bool:
         trail = self._trail = []
