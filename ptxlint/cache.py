@@ -56,7 +56,8 @@ def engine_digest() -> str:
 
 def key_of(text: str, settings: Settings) -> str:
     """Return the name of the entry for *text* under *settings*."""
-    shapes = json.dumps([settings.block, settings.cluster, settings.max_steps])
+    kernels = [[hint.pattern, hint.block, hint.cluster] for hint in settings.kernels]
+    shapes = json.dumps([settings.block, settings.cluster, kernels, settings.max_steps])
     return hashlib.sha256(f"{shapes}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -16,6 +16,7 @@ from ptxlint.commands.cache import cache
 from ptxlint.commands.check import check
 from ptxlint.commands.dump import dump
 from ptxlint.commands.rules import rule, rules
+from ptxlint.commands.schema import schema
 from ptxlint.report.printable import printable
 from ptxlint.session import internal_error
 
@@ -29,7 +30,7 @@ def cli() -> None:
     """Find missing orderings around the async proxy in PTX."""
 
 
-for command in (cache, check, dump, rule, rules):
+for command in (cache, check, dump, rule, rules, schema):
     cli.add_command(command)
 
 

@@ -8,6 +8,7 @@ from ptxlint import filters
 from ptxlint.checks import ALL_CHECKS
 from ptxlint.checks.base import Context, Draft
 from ptxlint.coverage import coverage_of, incomplete_notes
+from ptxlint.demangle import matches_kernel
 from ptxlint.engine.events import Conflict, Family, Gap
 from ptxlint.engine.run import MAX_STEPS, Analysis, analyse, prepare
 from ptxlint.ptx.parser import parse
@@ -22,7 +23,7 @@ from ptxlint.report.finding import (
     Site,
     Step,
 )
-from ptxlint.settings import Settings
+from ptxlint.settings import Settings, Triple
 
 Options = Settings
 
@@ -92,7 +93,7 @@ def _no_kernel(module: Module, function: Function) -> Finding:
 
 def analyse_kernel(module: Module, function: Function, settings: Settings) -> KernelReport:
     """Find everything in one kernel of a parsed module."""
-    analysis = prepare(module, function, settings.block, settings.cluster)
+    analysis = prepare(module, function, *launch_of(function.name, settings))
     analyse(analysis, settings.max_steps or MAX_STEPS)
     coverage = coverage_of(analysis)
     findings = findings_of(analysis)
@@ -100,6 +101,14 @@ def analyse_kernel(module: Module, function: Function, settings: Settings) -> Ke
     findings.sort(key=lambda f: (f.site.line, f.site.column, f.code))
     target = module.targets[0] if module.targets else ""
     return KernelReport(function.name, target, coverage, findings)
+
+
+def launch_of(kernel: str, settings: Settings) -> tuple[Triple | None, Triple | None]:
+    """Return the threads a CTA and the CTAs a cluster that *settings* give for *kernel*."""
+    hints = [hint for hint in settings.kernels if matches_kernel(kernel, hint.pattern)]
+    block = next((hint.block for hint in hints if hint.block is not None), settings.block)
+    cluster = next((hint.cluster for hint in hints if hint.cluster is not None), settings.cluster)
+    return block, cluster
 
 
 def findings_of(analysis: Analysis) -> list[Finding]:
@@ -127,14 +136,19 @@ def without_echoes(conflicts: list[Conflict]) -> list[Conflict]:
     """Drop conflicts that only repeat another one's cause.
 
     A load whose destination somebody uses without waiting is not complete for its issuer either, so
-    that the refill of the stage conflicts too; a refill that comes too early conflicts with the load
-    before it and with each reader. The conflict with a reader tells more.
+    that the refill of the stage conflicts too, and a store out of it; a refill that comes too early conflicts
+    with the load before it and with each reader. The conflict with a reader tells more.
     """
     loads = (Family.BULK_LOAD, Family.CANCEL)
     used_early = {
         c.first.event.instruction.index
         for c in conflicts
         if c.gap is Gap.COMPLETION and c.first.family in loads and c.second.family not in loads
+    }
+    touched_early = {
+        c.first.event.instruction.index
+        for c in conflicts
+        if c.gap is Gap.COMPLETION and c.first.family in loads and c.second.family is Family.GENERIC
     }
     refilled_early = {
         c.second.event.instruction.index for c in conflicts if c.gap is Gap.ORDER and c.second.family in loads
@@ -150,6 +164,9 @@ def without_echoes(conflicts: list[Conflict]) -> list[Conflict]:
             if c.first.event.instruction.index in used_early:
                 continue
             if c.second.event.instruction.index in refilled_early | pending_source:
+                continue
+        if c.gap is Gap.COMPLETION and c.first.family in loads and c.second.family is Family.BULK_STORE:
+            if c.first.event.instruction.index in touched_early:
                 continue
         kept.append(c)
     return kept
@@ -218,6 +235,11 @@ def fingerprints(drafts: list[Draft], kernel: str) -> list[tuple[Finding, str]]:
     return result
 
 
+def _unknown(opcode: str, what: str) -> str:
+    """Return in words that *what* is not in the tables: the opcode, or something of it."""
+    return f"{opcode} is not known" + (f": {what}" if what not in (opcode, f"opcode {opcode}") else "")
+
+
 def limits(analysis: Analysis, coverage: Coverage) -> list[Finding]:
     """Report what was not analysed (PTX990) and what the tables do not know (PTX991)."""
     context = Context(analysis)
@@ -237,7 +259,7 @@ def limits(analysis: Analysis, coverage: Coverage) -> list[Finding]:
                     None,
                     Severity.NOTE,
                     Confidence.HIGH,
-                    f"{instruction.opcode}: {what}",
+                    _unknown(instruction.opcode, what),
                     site,
                     (),
                 )

@@ -13,7 +13,7 @@ from ptxlint.cache import Cache
 from ptxlint.inputs import Input, InputOptions, Reader
 from ptxlint.records import field, mutable_record, record
 from ptxlint.report.finding import FileReport
-from ptxlint.session import ParsedInput, Part, internal_error, join, launch_of
+from ptxlint.session import ParsedInput, Part, internal_error, join, launch_settings
 from ptxlint.settings import Settings
 from ptxlint.tools import scratch_folder
 from ptxlint.workers import Died, Worker, Workers, available_processors
@@ -38,7 +38,7 @@ def analyse_all(
     settings_of: SettingsOf,
     running: Running,
     progress: Progress | None = None,
-) -> list[FileReport]:
+) -> list[tuple[FileReport, Settings]]:
     """Read what *arguments* name and find everything in it.
 
     Args:
@@ -49,7 +49,8 @@ def analyse_all(
         progress: Called from time to time with how much is done, and of how much: inputs, and kernels.
 
     Returns:
-        A report for each PTX text, in the order of *arguments*; what went wrong is in ``error``.
+        A report for each PTX text with its settings, in the order of *arguments*; what went wrong is in
+        ``error``.
     """
     reader = Reader(options)
     sources = reader.find(arguments)
@@ -68,6 +69,7 @@ class _Text:
 
     item: Input
     settings: Settings
+    launch: Settings
     head: FileReport | None = None
     parts: list[Part | None] = field(default_factory=list)
     report: FileReport | None = None
@@ -124,9 +126,10 @@ class _Run:
         self._total = len(sources)
         self._ready: deque[_Task] = deque()
 
-    def reports(self) -> list[FileReport]:
+    def reports(self) -> list[tuple[FileReport, Settings]]:
         """Return what was found, in order."""
-        return [text.report for texts in self._texts for text in texts if text.report is not None]
+        every = [text for texts in self._texts for text in texts]
+        return [(text.report, text.settings) for text in every if text.report is not None]
 
     def is_worth_sharing(self, source: str | Input) -> bool:
         """Return whether one source alone may keep several processes busy."""
@@ -150,7 +153,7 @@ class _Run:
                 self._add(task.source, list(self._reader.read(source)))
             elif isinstance(task, _Begin):
                 text = self._texts[task.source][task.place]
-                parsed = ParsedInput(text.item, text.settings)
+                parsed = ParsedInput(text.item, text.launch)
                 parts = [parsed.kernel(number) for number in range(parsed.kernels)]
                 self._finish(text, join(parsed.report, parts), not parsed.failed and _all_found(parts))
             self._end(task)
@@ -159,7 +162,7 @@ class _Run:
 
     def in_processes(self, jobs: int) -> None:
         """Do everything in at most *jobs* processes."""
-        make = partial(_Answerer, self._reader)
+        make = partial(_Answerer, self._reader.without_search())
         with scratch_folder() as scratch, Workers[_Task](jobs, make, scratch) as workers:
             while True:
                 self._hand_out(workers)
@@ -183,7 +186,7 @@ class _Run:
         number = task.number if isinstance(task, _Kernel) else None
         # A process that has the text already is not sent it again.
         known = isinstance(task, _Kernel) and held == worker.held
-        return _Job(None if known else text.item, text.settings, number)
+        return _Job(None if known else text.item, text.launch, number)
 
     def _accept(self, task: _Task, result: Any) -> None:
         if isinstance(task, _Read):
@@ -252,13 +255,14 @@ class _Run:
     def _add(self, number: int, items: list[Input]) -> None:
         """Note the texts of a source; what the cache knows of them is done."""
         for item in items:
-            text = _Text(item, launch_of(item, self._settings_of(item)), parts=[])
+            settings = self._settings_of(item)
+            text = _Text(item, settings, launch_settings(item, settings))
             self._texts[number].append(text)
             known = None
             if item.error is not None:
                 known = FileReport(item.path, error=item.error)
             elif self._cache is not None:
-                known = self._cache.get(item.text, item.path, text.settings)
+                known = self._cache.get(item.text, item.path, text.launch)
             if known is not None:
                 known.notes = list(item.notes)
                 text.report = known
@@ -271,7 +275,7 @@ class _Run:
     def _finish(self, text: _Text, report: FileReport, is_whole: bool) -> None:
         text.report, text.head, text.parts = report, None, []
         if is_whole and self._cache is not None:
-            self._cache.put(report, text.settings)
+            self._cache.put(report, text.launch)
 
     def _end(self, task: _Task) -> None:
         self._done += isinstance(task, _Kernel)

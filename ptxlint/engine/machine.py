@@ -76,6 +76,7 @@ class Outcome:
     fences: dict[int, tuple[Event, bool, int]] = field(default_factory=dict)
     fenced_maps: set[tuple[int, int]] = field(default_factory=set)
     conflict_total: int = 0
+    abandoned: set[int] = field(default_factory=set)
 
 
 class Machine:
@@ -206,6 +207,8 @@ class Machine:
         tensor_rules.at_end(self)
         for barrier in self.mbarriers.values():
             outcome.phases.extend(barrier.history)
+            # Copies whose phase nobody has waited for.
+            outcome.abandoned.update(copy[0].instruction.index for copy in barrier.copies)
         return outcome
 
     def registers(self, code: Code, warp: Warp) -> list[Value]:

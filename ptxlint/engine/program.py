@@ -426,7 +426,9 @@ class Lowering:
                 for operand in operands_of(effect.address):
                     if isinstance(operand, Name):
                         need(operand.text)
-                if effect.space in (fx.Space.LOCAL, fx.Space.PARAM) or memory["shared"]:
+                if not effect.matrix and (
+                    effect.space in (fx.Space.LOCAL, fx.Space.PARAM) or memory["shared"]
+                ):
                     for operand in operands_of(effect.data):
                         if isinstance(operand, Name):
                             need(operand.text)
@@ -511,6 +513,7 @@ class Lowering:
                         isinstance(stored, fx.MemoryAccess)
                         and stored.rw is fx.Rw.WRITE
                         and stored.space is not fx.Space.LOCAL
+                        and not stored.matrix
                         and stored.size <= 16
                     ):
                         for operand in operands_of(stored.data):
@@ -535,10 +538,13 @@ class Lowering:
                     return True
         return False
 
-    @staticmethod
-    def _slice_uses(at: int, effect: fx.Effect | None, default: tuple[str, ...]) -> tuple[str, ...]:
+    def _slice_uses(self, at: int, effect: fx.Effect | None, default: tuple[str, ...]) -> tuple[str, ...]:
         """The registers whose values the effect's execution needs."""
         skip: tuple[Operand, ...]
+        if isinstance(effect, fx.Compute) and effect.op == "opaque" and len(self.effects[at]) == 1:
+            # Whatever goes into arithmetic on floats, what comes out is unknown.
+            guard = self.instructions[at].guard
+            return (guard.register,) if guard is not None else ()
         if isinstance(effect, fx.WgmmaOp):
             skip = effect.accumulators + effect.a_registers
         elif isinstance(effect, fx.TensorStore) or (isinstance(effect, fx.MemoryAccess) and effect.matrix):

@@ -23,6 +23,7 @@ MAX_STEPS = 80_000
 MAX_FLIPS = 4
 MAX_SKIPS = 3
 DENIED = "denied waits"
+NO_TRIP = "no trip"
 TENSOR_MAP_BYTES = 128
 
 ASYNC_EFFECTS = (
@@ -273,7 +274,7 @@ def analyse(analysis: Analysis, max_steps: int = MAX_STEPS) -> Analysis:
     has_loops = any(code.exit_of for code in analysis.codes)
     if has_loops:
         once(Scenario("one trip", trips=1, outer_trips=1))
-        once(Scenario("no trip", trips=0, outer_trips=1))
+        once(Scenario(NO_TRIP, trips=0, outer_trips=1))
         if not outcome.budget_stop:
             once(Scenario("odd trips", trips=trips - 1, outer_trips=2, generous=True))
         for more in (1, 2, 3):
@@ -373,11 +374,17 @@ def _next_flip(analysis: Analysis, tried: set[tuple[int, int]]) -> tuple[int, in
 def _add(analysis: Analysis, outcome: Outcome) -> None:
     analysis.outcomes.append(outcome)
     analysis.scenarios.append(outcome.scenario.name)
+    analysis.executed |= outcome.executed
+    analysis.resolved |= outcome.resolved
+    analysis.unresolved |= outcome.unresolved
+    analysis.steps += outcome.steps
     known = {_conflict_key(c): i for i, c in enumerate(analysis.conflicts)}
     for conflict in outcome.conflicts.values():
         if conflict.forced and not is_main(outcome):
             continue  # the side scenario went wrong, not the kernel
         if outcome.scenario.skip and not _holds_behind_loops(conflict):
+            continue
+        if _not_launched_so(outcome, conflict):
             continue
         key = _conflict_key(conflict)
         at = known.get(key)
@@ -401,15 +408,28 @@ def _add(analysis: Analysis, outcome: Outcome) -> None:
     if ordinary:
         analysis.problems.extend(p for p in outcome.problems.values() if not p.forced or is_main(outcome))
         analysis.hazards.extend(h for h in outcome.hazards.values() if not h.forced or is_main(outcome))
-    analysis.executed |= outcome.executed
-    analysis.resolved |= outcome.resolved
-    analysis.unresolved |= outcome.unresolved
-    analysis.steps += outcome.steps
     if is_main(outcome):
         analysis.forced += outcome.forced
         analysis.forced_notes += outcome.forced_notes
         analysis.budget_stop = analysis.budget_stop or outcome.budget_stop
     analysis.peers += outcome.peers
+
+
+def _not_launched_so(outcome: Outcome, conflict: Conflict) -> bool:
+    """Return whether *conflict* is about a load that a run with no turns leaves alone and writes over.
+
+    Such a load is issued regardless, and the loop that is left out waits for it: a kernel of that kind is
+    launched so that there is a turn. One that reads the destination is not written with that in mind.
+    """
+    if outcome.scenario.name != NO_TRIP or not outcome.abandoned:
+        return False
+    if conflict.second.event.instruction.index in outcome.abandoned:
+        return True
+    load = conflict.first.event.instruction.index
+    return load in outcome.abandoned and any(
+        other.first.event.instruction.index == load and other.second.write
+        for other in outcome.conflicts.values()
+    )
 
 
 def _holds_behind_loops(conflict: Conflict) -> bool:

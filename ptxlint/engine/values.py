@@ -18,9 +18,9 @@ from collections.abc import Callable, Sequence
 from math import gcd
 from typing import Union
 
+from ptxlint.engine.solver import MAX_DEPTH, Solver
+
 LANES = 32
-# How many functions of functions of unknowns are followed to evaluate one.
-MAX_DEPTH = 80
 FULL = (1 << LANES) - 1
 
 Offset = Union[int, "tuple[int, ...]"]
@@ -184,6 +184,7 @@ class Unknowns:
     """
 
     def __init__(self) -> None:
+        self.solver = Solver(self)
         self.reset({})
 
     def reset(self, preset: dict[Key, int]) -> None:
@@ -386,24 +387,16 @@ class Unknowns:
         key, _, low, high = self.range_of(terms)
         unit = canonical(terms)[2]
         if any(atom.evaluate is not None for atom, _ in unit):
-            leaves = self._leaves(unit)
-            free = self._free_leaf(leaves)
-            if free is not None:
-                others = [leaf for leaf in leaves if leaf is not free]
-                candidates = self._candidates(unit, free, others, target)
-                for value in candidates:
-                    choice = {leaf: max(leaf.low, 0) for leaf in others}
-                    choice[free] = value
-                    if self._try_values(choice):
-                        for leaf, chosen in choice.items():
-                            self.learned[canonical(((leaf, 1),))[0]] = chosen
-                        return True
-                if candidates:
-                    # For another run, which knows it from the start.
-                    for leaf in others:
-                        self.learned[canonical(((leaf, 1),))[0]] = max(leaf.low, 0)
-                    self.learned[canonical(((free, 1),))[0]] = candidates[0]
-                    return False
+            wanted: dict[Atom, int] | None = None
+            for choice in self.solver.choices(unit, target):
+                if self._try_values(choice):
+                    self._learn(choice)
+                    return True
+                wanted = wanted or choice
+            if wanted is not None:
+                # For another run, which knows it from the start.
+                self._learn(wanted)
+                return False
         tried = [target]
         for distance in range(1, 9):
             tried += [target + distance, target - distance]
@@ -416,136 +409,9 @@ class Unknowns:
         self.learned[key] = target
         return False
 
-    def _leaves(self, terms: Terms) -> list[Atom]:
-        leaves: dict[int, Atom] = {}
-        stack = [atom for atom, _ in terms]
-        seen = set()
-        while stack:
-            node = stack.pop()
-            if node.id in seen:
-                continue
-            seen.add(node.id)
-            if node.evaluate is None:
-                if node.value is None:
-                    leaves[node.id] = node
-            else:
-                for argument in node.arguments:
-                    if isinstance(argument, Linear):
-                        stack.extend(a for a, _ in argument.terms)
-        return [leaves[i] for i in sorted(leaves)]
-
-    @staticmethod
-    def _free_leaf(leaves: list[Atom]) -> Atom | None:
-        """The unknown to solve for: not the CTA's index, if there is another."""
-        rest = [leaf for leaf in leaves if leaf.key[0] != "ctaid"]
-        if len(rest) == 1 or (rest and len(leaves) <= 3):
-            return rest[0]
-        return leaves[0] if len(leaves) == 1 else None
-
-    def _plan(self, terms: Terms, chosen: "dict[Atom, int]") -> "list[Atom] | None":
-        """The atoms to evaluate for *terms*, arguments first, when those of *chosen* are given values.
-
-        None when something else is unknown too, or the functions are nested too deeply.
-        """
-        order: list[Atom] = []
-        done: set[int] = set()
-
-        def visit(atom: Atom, depth: int) -> bool:
-            if depth > MAX_DEPTH:
-                return False
-            if atom.id in done or atom in chosen or atom.value is not None:
-                return True
-            if atom.evaluate is None:
-                return False
-            for argument in atom.arguments:
-                if isinstance(argument, Linear):
-                    for inner, _ in argument.terms:
-                        if not visit(inner, depth + 1):
-                            return False
-            done.add(atom.id)
-            order.append(atom)
-            return True
-
-        return order if all(visit(atom, 0) for atom, _ in terms) else None
-
-    @staticmethod
-    def _evaluate(terms: Terms, plan: "list[Atom]", choice: "dict[Atom, int]") -> int:
-        """The value of *terms* under *choice*, without keeping anything; *plan* is from ``_plan``."""
-        values = dict(choice)
-        for atom in plan:
-            known = []
-            for argument in atom.arguments:
-                if argument.__class__ is int:
-                    known.append(argument)
-                    continue
-                total = argument.offset  # type: ignore[union-attr]
-                for inner, k in argument.terms:  # type: ignore[union-attr]
-                    v = values.get(inner)
-                    total += k * (inner.value if v is None else v)  # type: ignore[operator]
-                known.append(total)  # type: ignore[arg-type]
-            assert atom.evaluate is not None
-            values[atom] = atom.evaluate(*known)
-        total = 0
-        for atom, k in terms:
-            v = values.get(atom)
-            total += k * (atom.value if v is None else v)  # type: ignore[operator]
-        return total
-
-    def _candidates(self, unit: Terms, free: Atom, others: list[Atom], target: int) -> list[int]:
-        """Values of *free* near which the combination reaches *target*, if it grows with *free*."""
-        choice = {leaf: max(leaf.low, 0) for leaf in others}
-        bound = self.bounds.get(canonical(((free, 1),))[0], (free.low, free.high))
-        low, high = max(bound[0], -(1 << 31)), min(bound[1], 1 << 31)
-        choice[free] = high
-        plan = self._plan(unit, choice)
-        if plan is None:
-            return []
-        top = self._evaluate(unit, plan, choice)
-        choice[free] = low
-        bottom = self._evaluate(unit, plan, choice)
-        falling = top < bottom
-        while low < high:
-            middle = (low + high) // 2
-            choice[free] = middle
-            reached = self._evaluate(unit, plan, choice)
-            if (reached > target) if falling else (reached < target):
-                low = middle + 1
-            else:
-                high = middle
-        found = []
-        if self.generous:
-            above, most = low, min(bound[1], low + (1 << 20))
-            while above < most:
-                middle = (above + most + 1) // 2
-                choice[free] = middle
-                if self._evaluate(unit, plan, choice) == target:
-                    above = middle
-                else:
-                    most = middle - 1
-            low = above
-        for distance in (0, 1, -1, 2, -2, 3, -3, 4, -4, 8, -8, 16, 32, 64):
-            value = low + distance
-            if not bound[0] <= value <= bound[1]:
-                continue
-            choice[free] = value
-            if self._evaluate(unit, plan, choice) == target:
-                found.append(value)
-        if not found:
-            # Not monotone: look at the smallest values one by one.
-            nearest: list[tuple[int, int]] = []
-            start = max(bound[0], 0)
-            for value in range(start, min(start + 400, bound[1] + 1)):
-                choice[free] = value
-                reached = self._evaluate(unit, plan, choice)
-                if reached == target:
-                    found.append(value)
-                    if len(found) >= 8:
-                        break
-                else:
-                    nearest.append((abs(reached - target), value))
-            if not found:
-                found = [value for distance, value in sorted(nearest)[:8] if distance <= 8]
-        return found
+    def _learn(self, choice: "dict[Atom, int]") -> None:
+        for leaf, chosen in choice.items():
+            self.learned[canonical(((leaf, 1),))[0]] = chosen
 
     def _try_values(self, choice: "dict[Atom, int]") -> bool:
         trail = self._trail = []

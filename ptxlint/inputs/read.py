@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,6 +55,12 @@ class Reader:
         self._options = options
         self._commands: CompileCommands | None = None
 
+    def without_search(self) -> "Reader":
+        """Return a reader that can only read, and that can be sent to another process."""
+        reader = Reader(replace(self._options, is_excluded=None))
+        reader._commands = self._commands
+        return reader
+
     def find(self, arguments: Sequence[str]) -> list[str | Input]:
         """Return the files that *arguments* name, each once, in order; an Input says what went wrong.
 
@@ -82,7 +89,7 @@ class Reader:
 
     def _find(self, argument: str) -> Iterator[str | Input]:
         if argument != STDIN and os.path.isdir(argument):
-            yield from find_files(argument, self._options.include)
+            yield from find_files(argument, self._options.include, self._options.is_excluded)
         elif _URL.match(argument) and not os.path.exists(argument):
             yield Input(argument, error="this is a URL, and only files are read: download it first")
         else:
