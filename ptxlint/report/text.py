@@ -39,7 +39,7 @@ def render(report: Report, with_statistics: bool = False) -> Iterator[Text]:
 
 
 def _file(file: FileReport, several: bool) -> Iterator[Text]:
-    sources = Sources(file.path, file.text)
+    sources = Sources.of(file)
     for problem in file.problems:
         yield from finding_lines(problem, sources)
     for kernel in file.kernels:
