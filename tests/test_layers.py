@@ -25,7 +25,8 @@ ALLOWED = {
     "settings": {"report"},
     "codes": {"checks"},
     "demangle": set(),
-    "filters": {"report", "settings", "checks", "demangle"},
+    "names": {"report", "demangle"},
+    "filters": {"report", "settings", "checks", "demangle", "names"},
     "config": {"report", "settings", "codes"},
     "linter": {
         *("ptx", "flow", "model", "engine", "checks", "report", "coverage", "dump"),

@@ -135,7 +135,7 @@ def check(
         for line in str(error).split("\n"):
             click.echo(f"ptxlint: error: {printable(line)}", err=True)
         ctx.exit(FAILURE)
-    options = FormatOptions(here.fail_on, statistics)
+    options = FormatOptions(statistics)
     written = publish(report, here.output_format, targets, options)
     tell(report)
     ctx.exit(exit_status(report) if written else FAILURE)

@@ -106,7 +106,10 @@ class Coverage:
 
 @dataclass(slots=True)
 class KernelReport:
-    """The result for one ``.entry``; *demangled* is its C++ name in full, *name* when it has none."""
+    """The result for one ``.entry``.
+
+    *demangled* is its C++ name in full and *shown* is a short form of it; both are empty where there is none.
+    """
 
     name: str
     target: str
@@ -114,6 +117,12 @@ class KernelReport:
     findings: list[Finding] = field(default_factory=list)
     hidden: list[Hidden] = field(default_factory=list)
     demangled: str = ""
+    shown: str = ""
+
+    @property
+    def title(self) -> str:
+        """The name to show to people, another one for each kernel of a file."""
+        return self.shown or self.name
 
 
 @dataclass(slots=True)
