@@ -524,52 +524,83 @@ class Unknowns:
         plan = self._plan(unit, choice)
         if plan is None:
             return [], False
-        top = self._evaluate(unit, plan, choice)
-        choice[free] = low
-        bottom = self._evaluate(unit, plan, choice)
-        falling = top < bottom
+
+        def at(value: int) -> int:
+            choice[free] = value
+            return self._evaluate(unit, plan, choice)
+
+        found: list[int] = []
+        crossing = low
+        for first, last in self._brackets(at, low, high, target):
+            crossing = self._first(at, first, last, target)
+            if self.generous and at(crossing) == target:
+                crossing = self._last(at, crossing, min(bound[1], crossing + (1 << 20)), target)
+            for distance in (0, 1, -1, 2, -2, 3, -3, 4, -4, 8, -8, 16, 32, 64):
+                value = crossing + distance
+                if bound[0] <= value <= bound[1] and at(value) == target:
+                    found.append(value)
+            if found:
+                return found, True
+        if not thorough:
+            return [], False
+        # Not monotone: look at the smallest values one by one.
+        nearest: list[tuple[int, int]] = []
+        start = max(bound[0], 0)
+        for value in (
+            *range(start, min(start + 400, bound[1] + 1)),
+            *range(max(crossing, start) - 8, crossing + 9),
+        ):
+            if not bound[0] <= value <= bound[1]:
+                continue
+            reached = at(value)
+            if reached == target:
+                found.append(value)
+                if len(found) >= 8:
+                    break
+            else:
+                nearest.append((abs(reached - target), value))
+        if found:
+            return found, True
+        return [value for distance, value in sorted(nearest)[:8] if distance <= 8], False
+
+    @staticmethod
+    def _brackets(at: Callable[[int], int], low: int, high: int, target: int) -> "Iterator[tuple[int, int]]":
+        """Yield ranges, small values first, at whose ends *at* is on different sides of *target*."""
+        before, value = low, at(low)
+        step = 1
+        while before < high:
+            after = min(high, low + step)
+            step *= 2
+            reached = at(after)
+            if value == target:
+                yield before, before
+            elif (value < target) != (reached < target) or reached == target:
+                yield before, after
+            before, value = after, reached
+
+    @staticmethod
+    def _first(at: Callable[[int], int], low: int, high: int, target: int) -> int:
+        """Return where *at* reaches *target* in a range where it only grows, or only falls."""
+        falling = at(high) < at(low)
         while low < high:
             middle = (low + high) // 2
-            choice[free] = middle
-            reached = self._evaluate(unit, plan, choice)
+            reached = at(middle)
             if (reached > target) if falling else (reached < target):
                 low = middle + 1
             else:
                 high = middle
-        found = []
-        if self.generous:
-            above, most = low, min(bound[1], low + (1 << 20))
-            while above < most:
-                middle = (above + most + 1) // 2
-                choice[free] = middle
-                if self._evaluate(unit, plan, choice) == target:
-                    above = middle
-                else:
-                    most = middle - 1
-            low = above
-        for distance in (0, 1, -1, 2, -2, 3, -3, 4, -4, 8, -8, 16, 32, 64):
-            value = low + distance
-            if not bound[0] <= value <= bound[1]:
-                continue
-            choice[free] = value
-            if self._evaluate(unit, plan, choice) == target:
-                found.append(value)
-        if not found and thorough:
-            # Not monotone: look at the smallest values one by one.
-            nearest: list[tuple[int, int]] = []
-            start = max(bound[0], 0)
-            for value in range(start, min(start + 400, bound[1] + 1)):
-                choice[free] = value
-                reached = self._evaluate(unit, plan, choice)
-                if reached == target:
-                    found.append(value)
-                    if len(found) >= 8:
-                        break
-                else:
-                    nearest.append((abs(reached - target), value))
-            if not found:
-                return [value for distance, value in sorted(nearest)[:8] if distance <= 8], False
-        return found, bool(found)
+        return low
+
+    @staticmethod
+    def _last(at: Callable[[int], int], low: int, high: int, target: int) -> int:
+        """Return the last value from *low* on, where *at* is *target*, for which it still is."""
+        while low < high:
+            middle = (low + high + 1) // 2
+            if at(middle) == target:
+                low = middle
+            else:
+                high = middle - 1
+        return low
 
     def _try_values(self, choice: "dict[Atom, int]") -> bool:
         trail = self._trail = []
