@@ -15,6 +15,7 @@ import ptxlint
 from ptxlint.commands.check import check
 from ptxlint.commands.dump import dump
 from ptxlint.commands.rules import rule, rules
+from ptxlint.commands.schema import schema
 from ptxlint.report.printable import printable
 from ptxlint.session import internal_error
 
@@ -28,7 +29,7 @@ def cli() -> None:
     """Find missing orderings around the async proxy in PTX."""
 
 
-for command in (check, dump, rule, rules):
+for command in (check, dump, rule, rules, schema):
     cli.add_command(command)
 
 

@@ -1,38 +1,102 @@
-"""One input from text to report: what the command line, the library and plugins share.
+"""One run from inputs to report: what the command line, the library and plugins share.
 
 :func:`analyse_input` finds everything there is, whatever is asked for, so that its result may be kept
-and made elsewhere; :func:`check_input` keeps what the settings ask for.
+and made elsewhere. A :class:`Session` knows the settings of each input and makes the report of them:
+suppressions, selection, severities, the baseline, names.
 """
 
 import traceback
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import ptxlint
 from ptxlint import filters
+from ptxlint.config import Config, Configurations
 from ptxlint.inputs import Input
-from ptxlint.report.finding import FileReport
+from ptxlint.report.finding import FileReport, Report
 from ptxlint.settings import Settings
+
+
+class Session:
+    """The settings of one run: configuration files, and what was chosen over them.
+
+    *choices* are fields of :class:`Settings`; None and () mean no choice.
+    """
+
+    def __init__(self, configurations: Configurations, choices: Mapping[str, Any]) -> None:
+        self._configurations = configurations
+        self._choices = choices
+
+    def settings_of(self, item: Input) -> Settings:
+        """Return what applies to *item*: the nearest configuration, for standard input that of the folder.
+
+        Raises:
+            ConfigError: a configuration cannot be read.
+        """
+        return self.chosen(self._configurations.of_folder(item.folder))
+
+    def settings_here(self) -> Settings:
+        """Return what applies to the run as a whole: the output format, the baseline.
+
+        Raises:
+            ConfigError: the configuration of the working directory cannot be read.
+        """
+        return self.chosen(self._configurations.of_folder())
+
+    def is_excluded(self, path: str) -> bool:
+        """Return whether the configuration nearest to *path* leaves it out.
+
+        Raises:
+            ConfigError: a configuration cannot be read.
+        """
+        settings = self.chosen(self._configurations.of_file(path))
+        return any(filters.matches_path(path, pattern, settings.root) for pattern in settings.exclude)
+
+    def chosen(self, config: Config) -> Settings:
+        """Return the settings of *config* with what was chosen over them."""
+        return config.settings.with_choices(**self._choices)
+
+    def check(self, items: Iterable[Input]) -> Report:
+        """Check *items* and return the report; what goes wrong with one is in its ``error``.
+
+        Raises:
+            ConfigError: a configuration cannot be read.
+        """
+        found = []
+        for item in items:
+            settings = self.settings_of(item)
+            found.append((analyse_input(item, settings), settings))
+        return self.report(found)
+
+    def report(self, analysed: Iterable[tuple[FileReport, Settings]]) -> Report:
+        """Make the report of what :func:`analyse_input` found, each with its settings."""
+        return finish(analysed)
 
 
 def check_input(item: Input, settings: Settings) -> FileReport:
     """Check one input; whatever goes wrong is in the report's ``error``."""
-    return filters.apply(analyse_input(item, settings), settings)
+    return finish([(analyse_input(item, settings), settings)]).files[0]
 
 
 def analyse_input(item: Input, settings: Settings) -> FileReport:
     """Find everything in one input, off-by-default advice included; errors are in ``error``.
 
-    Of the settings only those of the launch count (*block*, *cluster*, *max_steps*).
+    Of the settings only those of the launch count (*block*, *cluster*, *kernels*, *max_steps*).
     """
     from ptxlint import linter
 
     if item.error is not None:
         return FileReport(item.path, error=item.error)
-    options = linter.Options(block=settings.block, cluster=settings.cluster, max_steps=settings.max_steps)
     try:
-        return linter.analyse_text(item.text, item.path, options)
+        return linter.analyse_text(item.text, item.path, settings)
     except Exception as error:
         return FileReport(item.path, error=internal_error(error), text=item.text)
+
+
+def finish(analysed: Iterable[tuple[FileReport, Settings]]) -> Report:
+    """Keep of what was found what the settings of each file ask for."""
+    return Report([filters.apply(file, settings) for file, settings in analysed])
 
 
 def internal_error(error: Exception) -> str:

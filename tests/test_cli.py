@@ -294,6 +294,10 @@ def test_dump_refuses(run: Run, arguments: list[object], words: str) -> None:
     assert words in result.err
 
 
+def test_schema(run: Run) -> None:
+    assert json.loads(run("schema").out)["title"] == "Report of ptxlint check --output-format json"
+
+
 def test_version_and_help(run: Run) -> None:
     assert run("--version").out == f"ptxlint, version {ptxlint.__version__}\n"
     assert run("--help").status == 0

@@ -50,9 +50,9 @@ class ArrivalCountMismatch(Check):
 
     def _draft(self, context: Context, problem: Problem) -> Draft:
         where = barrier_name(context, problem.facts["address"])
-        expected, arrivals = problem.facts["expected"], problem.facts["arrivals"]
-        assert isinstance(expected, int)
-        cause = problem.facts.get("cause")
+        arrivals, cause = problem.facts["arrivals"], problem.facts.get("cause")
+        count = problem.facts["expected"]
+        expected = count if isinstance(count, int) else 0  # not known, nor told, when all lanes issue
         fix = Fix(
             "let the count of mbarrier.init be the arrivals of one phase",
             "mbarrier.init.shared::cta.b64 [mbar], arrivals_per_phase;",

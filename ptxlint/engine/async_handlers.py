@@ -19,7 +19,7 @@ from ptxlint.engine.sync_handlers import (
     collective,
     cta_barrier,
     grid_dependency,
-    logged,
+    init_fence,
     mbarrier_arrive,
     mbarrier_complete,
     mbarrier_expect,
@@ -157,6 +157,8 @@ def bulk_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
         for at, lanes in found:
             signalled = machine.mbarrier(at & 0xFFFFFF)
             mbarrier_rules.used(machine, fiber, event, signalled, lanes, remote_barrier)
+            if effect.multicast is not None and reaches_peers(machine, fiber, event, mask):
+                mbarrier_rules.peer_used(machine, fiber, event, signalled, lanes)
             if len(found) == 1 and event.b.size is not None:
                 mbarrier_rules.many_lanes(machine, fiber, event, signalled, lanes)
     operands.note(machine, fiber, event, mask, "size", fiber.regs[event.b.size] if size is not None else 0)
@@ -609,7 +611,7 @@ HANDLERS: dict[str, Handler] = {
     "MbarrierWait": mbarrier_wait,
     "ProxyFence": proxy_fence,
     "ThreadFence": thread_fence,
-    "MbarrierInitFence": logged,
+    "MbarrierInitFence": init_fence,
     "CtaBarrier": cta_barrier,
     "WarpBarrier": warp_barrier,
     "ClusterArrive": cluster_arrive,

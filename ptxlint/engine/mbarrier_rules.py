@@ -58,6 +58,7 @@ def used(
                 machine,
                 _problem(machine, "mbarrier-init", event, actor_of(fiber, lanes), init, cause="cluster"),
             )
+        peer_used(machine, fiber, event, barrier, lanes)
         return
     if init is None:
         if len(barrier.early) < 16:
@@ -88,6 +89,20 @@ def used(
         return
     cause = "unordered" if seen.get(component, -1) < time else "no-warp-sync"
     _add(machine, _init_problem(machine, event, actor_of(fiber, lanes), barrier, cause))
+
+
+def peer_used(machine: Machine, fiber: Fiber, event: Event, barrier: Mbarrier, lanes: int) -> None:
+    """Check that a peer has released the init of its twin of *barrier* when it passed the cluster barrier.
+
+    The peer does what this CTA does: an init behind a ``.relaxed`` arrive, with no fence, tells nobody.
+    """
+    init = barrier.init_event
+    if init is None or machine.tainted or machine.cluster.phase <= barrier.init_cluster:
+        return
+    if machine.cluster_memory.knows_init(barrier.init_component, barrier.init_time):
+        return
+    actor = actor_of(fiber, lanes)
+    _add(machine, _problem(machine, "mbarrier-init", event, actor, init, cause="cluster-relaxed"))
 
 
 def _init_problem(machine: Machine, event: Event, actor: Actor, barrier: Mbarrier, cause: str) -> Problem:

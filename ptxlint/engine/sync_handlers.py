@@ -265,6 +265,13 @@ def cta_barrier(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool
     return False
 
 
+def init_fence(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
+    """``fence.mbarrier_init``."""
+    machine.log(fiber, event, mask)
+    machine.cluster_memory.init_fence(fiber)
+    return False
+
+
 def cluster_arrive(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
     """``barrier.cluster.arrive``."""
     state = machine.cluster

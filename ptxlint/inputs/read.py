@@ -79,7 +79,7 @@ class Reader:
 
     def _find(self, argument: str) -> Iterator[str | Input]:
         if argument != STDIN and os.path.isdir(argument):
-            yield from find_files(argument, self._options.include)
+            yield from find_files(argument, self._options.include, self._options.is_excluded)
         elif _URL.match(argument) and not os.path.exists(argument):
             yield Input(argument, error="this is a URL, and only files are read: download it first")
         else:

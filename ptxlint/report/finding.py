@@ -79,6 +79,15 @@ class Finding:
         return replace(self, severity=severity)
 
 
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """A finding that is not reported: *by* a ``comment`` or the ``baseline``, and the reason given."""
+
+    finding: Finding
+    by: str
+    reason: str = ""
+
+
 @dataclass(slots=True)
 class Coverage:
     """How much of a kernel was analysed; pairs are (analysed, present)."""
@@ -97,19 +106,23 @@ class Coverage:
 
 @dataclass(slots=True)
 class KernelReport:
-    """The result for one ``.entry``."""
+    """The result for one ``.entry``; *demangled* is its C++ name in full, *name* when it has none."""
 
     name: str
     target: str
     coverage: Coverage
     findings: list[Finding] = field(default_factory=list)
+    hidden: list[Hidden] = field(default_factory=list)
+    demangled: str = ""
 
 
 @dataclass(slots=True)
 class FileReport:
     """The result for one input; *error* is the text of what stopped it (exit status 2).
 
-    *seconds* is the wall-clock time that checking it took.
+    *seconds* is the wall-clock time that checking it took; *hidden* are findings of no kernel;
+    *fail_on* is the least severity that is a failure; in the folders *source_roots* the source files that
+    ``.loc`` names are looked for.
     """
 
     path: str
@@ -118,13 +131,17 @@ class FileReport:
     problems: list[Finding] = field(default_factory=list)
     text: str = ""
     seconds: float = 0.0
+    hidden: list[Hidden] = field(default_factory=list)
+    fail_on: Severity = Severity.WARNING
+    source_roots: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
 class Report:
-    """The result of a whole run."""
+    """The result of a whole run; *stale* are entries of the baseline that no finding matches any more."""
 
     files: list[FileReport] = field(default_factory=list)
+    stale: list[str] = field(default_factory=list)
 
     def findings(self) -> list[Finding]:
         """Return all findings, those of syntax problems included, in order."""
@@ -133,4 +150,13 @@ class Report:
             found.extend(file.problems)
             for kernel in file.kernels:
                 found.extend(kernel.findings)
+        return found
+
+    def hidden(self) -> list[Hidden]:
+        """Return what is not reported because of a comment or the baseline, in order."""
+        found: list[Hidden] = []
+        for file in self.files:
+            found.extend(file.hidden)
+            for kernel in file.kernels:
+                found.extend(kernel.hidden)
         return found

@@ -28,7 +28,7 @@ def render(report: Report, fail_on: Severity) -> str:
 def _suite(file: FileReport, fail_on: Severity) -> ElementTree.Element:
     path = xml_text(shown_path(file.path))
     suite = ElementTree.Element("testsuite", name=path)
-    sources = Sources(file.path, file.text)
+    sources = Sources.of(file)
     if file.error is not None or file.problems or not file.kernels:
         case = ElementTree.SubElement(suite, "testcase", classname=path, name="(file)", file=path)
         _findings(case, file.problems, sources, fail_on)

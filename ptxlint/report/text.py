@@ -18,6 +18,7 @@ from ptxlint.report.finding import (
     Severity,
     Site,
 )
+from ptxlint.report.paths import shown_path
 from ptxlint.report.places import Place, Placer, Sources
 from ptxlint.report.printable import printable, printable_lines
 from ptxlint.report.summary import Summary, plural
@@ -38,15 +39,15 @@ def render(report: Report, with_statistics: bool = False) -> Iterator[Text]:
 
 
 def _file(file: FileReport, several: bool) -> Iterator[Text]:
-    sources = Sources(file.path, file.text)
+    sources = Sources.of(file)
     for problem in file.problems:
         yield from finding_lines(problem, sources)
     for kernel in file.kernels:
         for finding in kernel.findings:
             yield from finding_lines(finding, sources)
-        yield Text(f"{printable(file.path)}: " if several else "").append(coverage_line(kernel))
+        yield Text(f"{printable(shown_path(file.path))}: " if several else "").append(coverage_line(kernel))
     if not file.kernels and not file.problems and file.error is None:
-        yield Text(f"{printable(file.path)}: no kernel (.entry) to analyse")
+        yield Text(f"{printable(shown_path(file.path))}: no kernel (.entry) to analyse")
 
 
 def finding_lines(finding: Finding, sources: Sources) -> Iterator[Text]:
@@ -102,7 +103,7 @@ def _remarks(finding: Finding, placer: Placer) -> Iterator[_Remark]:
     if finding.confidence is not Confidence.HIGH:
         notes.append(f"confidence: {finding.confidence.value}")
     if finding.count > 1:
-        notes.append(f"{finding.count} copies of this statement")
+        notes.append(f"met {finding.count} times")
     if notes:
         yield _Remark("note", ", ".join(notes))
     if placer.in_source:
