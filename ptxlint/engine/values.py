@@ -14,17 +14,13 @@ share it. ``Unknowns`` holds what has been assumed about atoms; every comparison
 not decide is decided here, once, and remembered, so that equivalent comparisons agree.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from math import gcd
 from typing import Union
 
+from ptxlint.engine.solver import MAX_DEPTH, Solver
+
 LANES = 32
-# How many functions of functions of unknowns are followed to evaluate one.
-MAX_DEPTH = 80
-# Among how many unknowns one is looked for that gives a combination its value.
-MAX_LEAVES = 3
-# What other lengths are taken to be when small ones leave no solution.
-LARGE = 1 << 16
 FULL = (1 << LANES) - 1
 
 Offset = Union[int, "tuple[int, ...]"]
@@ -188,6 +184,7 @@ class Unknowns:
     """
 
     def __init__(self) -> None:
+        self.solver = Solver(self)
         self.reset({})
 
     def reset(self, preset: dict[Key, int]) -> None:
@@ -391,7 +388,7 @@ class Unknowns:
         unit = canonical(terms)[2]
         if any(atom.evaluate is not None for atom, _ in unit):
             wanted: dict[Atom, int] | None = None
-            for choice in self._choices(unit, self._leaves(unit), target):
+            for choice in self.solver.choices(unit, target):
                 if self._try_values(choice):
                     self._learn(choice)
                     return True
@@ -412,195 +409,9 @@ class Unknowns:
         self.learned[key] = target
         return False
 
-    def _leaves(self, terms: Terms) -> list[Atom]:
-        leaves: dict[int, Atom] = {}
-        stack = [atom for atom, _ in terms]
-        seen = set()
-        while stack:
-            node = stack.pop()
-            if node.id in seen:
-                continue
-            seen.add(node.id)
-            if node.evaluate is None:
-                if node.value is None:
-                    leaves[node.id] = node
-            else:
-                for argument in node.arguments:
-                    if isinstance(argument, Linear):
-                        stack.extend(a for a, _ in argument.terms)
-        return [leaves[i] for i in sorted(leaves)]
-
     def _learn(self, choice: "dict[Atom, int]") -> None:
         for leaf, chosen in choice.items():
             self.learned[canonical(((leaf, 1),))[0]] = chosen
-
-    def _choices(self, unit: Terms, leaves: list[Atom], target: int) -> "Iterator[dict[Atom, int]]":
-        """Yield values of *leaves* for which *unit* is *target*, or near it when there are no such.
-
-        One unknown is solved for, not the CTA's index if there is another; the others are small, or, as
-        a length that clips another, large.
-        """
-        rest = [leaf for leaf in leaves if leaf.key[0] != "ctaid"]
-        if not rest:
-            rest = leaves
-        if len(rest) != 1 and len(leaves) > MAX_LEAVES:
-            return
-        near: list[dict[Atom, int]] = []
-        solved = False
-        for number, (large, free) in enumerate((large, free) for large in (0, LARGE) for free in rest):
-            others = {
-                leaf: max(leaf.low, large if leaf in rest and leaf.high >= large else 0)
-                for leaf in leaves
-                if leaf is not free
-            }
-            if number and not any(leaf in rest for leaf in others):
-                break
-            values, exact = self._candidates(unit, free, others, target, thorough=not number)
-            choices = [{**others, free: value} for value in values]
-            if exact:
-                solved = True
-                yield from choices
-            near = near or choices
-        if not solved:
-            yield from near
-
-    def _plan(self, terms: Terms, chosen: "dict[Atom, int]") -> "list[Atom] | None":
-        """The atoms to evaluate for *terms*, arguments first, when those of *chosen* are given values.
-
-        None when something else is unknown too, or the functions are nested too deeply.
-        """
-        order: list[Atom] = []
-        done: set[int] = set()
-
-        def visit(atom: Atom, depth: int) -> bool:
-            if depth > MAX_DEPTH:
-                return False
-            if atom.id in done or atom in chosen or atom.value is not None:
-                return True
-            if atom.evaluate is None:
-                return False
-            for argument in atom.arguments:
-                if isinstance(argument, Linear):
-                    for inner, _ in argument.terms:
-                        if not visit(inner, depth + 1):
-                            return False
-            done.add(atom.id)
-            order.append(atom)
-            return True
-
-        return order if all(visit(atom, 0) for atom, _ in terms) else None
-
-    @staticmethod
-    def _evaluate(terms: Terms, plan: "list[Atom]", choice: "dict[Atom, int]") -> int:
-        """The value of *terms* under *choice*, without keeping anything; *plan* is from ``_plan``."""
-        values = dict(choice)
-        for atom in plan:
-            known = []
-            for argument in atom.arguments:
-                if argument.__class__ is int:
-                    known.append(argument)
-                    continue
-                total = argument.offset  # type: ignore[union-attr]
-                for inner, k in argument.terms:  # type: ignore[union-attr]
-                    v = values.get(inner)
-                    total += k * (inner.value if v is None else v)  # type: ignore[operator]
-                known.append(total)  # type: ignore[arg-type]
-            assert atom.evaluate is not None
-            values[atom] = atom.evaluate(*known)
-        total = 0
-        for atom, k in terms:
-            v = values.get(atom)
-            total += k * (atom.value if v is None else v)  # type: ignore[operator]
-        return total
-
-    def _candidates(
-        self, unit: Terms, free: Atom, others: "dict[Atom, int]", target: int, thorough: bool
-    ) -> tuple[list[int], bool]:
-        """Values of *free* for which the combination is *target*, and True; or near it, and False."""
-        choice = dict(others)
-        bound = self.bounds.get(canonical(((free, 1),))[0], (free.low, free.high))
-        low, high = max(bound[0], -(1 << 31)), min(bound[1], 1 << 31)
-        choice[free] = high
-        plan = self._plan(unit, choice)
-        if plan is None:
-            return [], False
-
-        def at(value: int) -> int:
-            choice[free] = value
-            return self._evaluate(unit, plan, choice)
-
-        found: list[int] = []
-        crossing = low
-        for first, last in self._brackets(at, low, high, target):
-            crossing = self._first(at, first, last, target)
-            if self.generous and at(crossing) == target:
-                crossing = self._last(at, crossing, min(bound[1], crossing + (1 << 20)), target)
-            for distance in (0, 1, -1, 2, -2, 3, -3, 4, -4, 8, -8, 16, 32, 64):
-                value = crossing + distance
-                if bound[0] <= value <= bound[1] and at(value) == target:
-                    found.append(value)
-            if found:
-                return found, True
-        if not thorough:
-            return [], False
-        # Not monotone: look at the smallest values one by one.
-        nearest: list[tuple[int, int]] = []
-        start = max(bound[0], 0)
-        for value in (
-            *range(start, min(start + 400, bound[1] + 1)),
-            *range(max(crossing, start) - 8, crossing + 9),
-        ):
-            if not bound[0] <= value <= bound[1]:
-                continue
-            reached = at(value)
-            if reached == target:
-                found.append(value)
-                if len(found) >= 8:
-                    break
-            else:
-                nearest.append((abs(reached - target), value))
-        if found:
-            return found, True
-        return [value for distance, value in sorted(nearest)[:8] if distance <= 8], False
-
-    @staticmethod
-    def _brackets(at: Callable[[int], int], low: int, high: int, target: int) -> "Iterator[tuple[int, int]]":
-        """Yield ranges, small values first, at whose ends *at* is on different sides of *target*."""
-        before, value = low, at(low)
-        step = 1
-        while before < high:
-            after = min(high, low + step)
-            step *= 2
-            reached = at(after)
-            if value == target:
-                yield before, before
-            elif (value < target) != (reached < target) or reached == target:
-                yield before, after
-            before, value = after, reached
-
-    @staticmethod
-    def _first(at: Callable[[int], int], low: int, high: int, target: int) -> int:
-        """Return where *at* reaches *target* in a range where it only grows, or only falls."""
-        falling = at(high) < at(low)
-        while low < high:
-            middle = (low + high) // 2
-            reached = at(middle)
-            if (reached > target) if falling else (reached < target):
-                low = middle + 1
-            else:
-                high = middle
-        return low
-
-    @staticmethod
-    def _last(at: Callable[[int], int], low: int, high: int, target: int) -> int:
-        """Return the last value from *low* on, where *at* is *target*, for which it still is."""
-        while low < high:
-            middle = (low + high + 1) // 2
-            if at(middle) == target:
-                low = middle
-            else:
-                high = middle - 1
-        return low
 
     def _try_values(self, choice: "dict[Atom, int]") -> bool:
         trail = self._trail = []
