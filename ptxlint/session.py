@@ -14,6 +14,7 @@ import ptxlint
 from ptxlint import filters
 from ptxlint.config import Config, Configurations
 from ptxlint.inputs import Input
+from ptxlint.names import demangled
 from ptxlint.report.finding import FileReport, Report
 from ptxlint.settings import Settings
 
@@ -96,7 +97,7 @@ def analyse_input(item: Input, settings: Settings) -> FileReport:
 
 def finish(analysed: Iterable[tuple[FileReport, Settings]]) -> Report:
     """Keep of what was found what the settings of each file ask for."""
-    return Report([filters.apply(file, settings) for file, settings in analysed])
+    return demangled(Report([filters.apply(file, settings) for file, settings in analysed]))
 
 
 def internal_error(error: Exception) -> str:

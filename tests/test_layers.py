@@ -26,7 +26,7 @@ ALLOWED = {
     "codes": {"checks"},
     "demangle": set(),
     "names": {"report", "demangle"},
-    "filters": {"report", "settings", "checks", "demangle", "names"},
+    "filters": {"report", "settings", "checks", "demangle"},
     "config": {"report", "settings", "codes"},
     "linter": {
         *("ptx", "flow", "model", "engine", "checks", "report", "coverage", "dump"),
@@ -34,7 +34,7 @@ ALLOWED = {
     },
     "tools": set(),
     "inputs": {"report", "tools"},
-    "session": {"config", "linter", "filters", "settings", "inputs", "report"},
+    "session": {"names", "config", "linter", "filters", "settings", "inputs", "report"},
     "api": {"session", "settings", "codes", "inputs", "report"},
     "rule_table": {"checks", "report"},
     "commands": {"config", "rule_table", "linter", "codes", "settings", "session", "report", "inputs"},
