@@ -131,11 +131,12 @@ class KernelReport:
 
 @dataclass(slots=True)
 class FileReport:
-    """The result for one input; *error* is the text of what stopped it (exit status 2).
+    """The result for one input.
 
-    *seconds* is the wall-clock time that checking it took; *hidden* are findings of no kernel;
-    *fail_on* is the least severity that is a failure; in the folders *source_roots* the source files that
-    ``.loc`` names are looked for.
+    *error* is the text of what stopped it (exit status 2); *seconds* is the wall-clock time that checking it
+    took; *hidden* are findings of no kernel; *fail_on* is the least severity that is a failure; in the folders
+    *source_roots* the source files that ``.loc`` names are looked for; *notes* are what the user should know
+    of how it was read.
     """
 
     path: str
@@ -147,6 +148,7 @@ class FileReport:
     hidden: list[Hidden] = field(default_factory=list)
     fail_on: Severity = Severity.WARNING
     source_roots: tuple[str, ...] = ()
+    notes: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
