@@ -106,7 +106,10 @@ class Coverage:
 
 @dataclass(slots=True)
 class KernelReport:
-    """The result for one ``.entry``; *demangled* is its C++ name in full, *name* when it has none."""
+    """The result for one ``.entry``.
+
+    *demangled* is its C++ name in full and *shown* is a short form of it; both are empty where there is none.
+    """
 
     name: str
     target: str
@@ -114,15 +117,22 @@ class KernelReport:
     findings: list[Finding] = field(default_factory=list)
     hidden: list[Hidden] = field(default_factory=list)
     demangled: str = ""
+    shown: str = ""
+
+    @property
+    def title(self) -> str:
+        """The name to show to people, another one for each kernel of a file."""
+        return self.shown or self.name
 
 
 @dataclass(slots=True)
 class FileReport:
-    """The result for one input; *error* is the text of what stopped it (exit status 2).
+    """The result for one input.
 
-    *seconds* is the wall-clock time that checking it took; *hidden* are findings of no kernel;
-    *fail_on* is the least severity that is a failure; in the folders *source_roots* the source files that
-    ``.loc`` names are looked for.
+    *error* is the text of what stopped it (exit status 2); *seconds* is the wall-clock time that checking it
+    took; *hidden* are findings of no kernel; *fail_on* is the least severity that is a failure; in the folders
+    *source_roots* the source files that ``.loc`` names are looked for; *notes* are what the user should know
+    of how it was read.
     """
 
     path: str
@@ -134,6 +144,7 @@ class FileReport:
     hidden: list[Hidden] = field(default_factory=list)
     fail_on: Severity = Severity.WARNING
     source_roots: tuple[str, ...] = ()
+    notes: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)

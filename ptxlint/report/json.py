@@ -73,6 +73,7 @@ def _file(file: FileReport) -> dict[str, Any]:
 def _kernel(kernel: KernelReport, rows: list[Row]) -> dict[str, Any]:
     return {
         "name": kernel.name,
+        "demangled": kernel.demangled or kernel.name,
         "target": kernel.target,
         "coverage": _coverage(kernel.coverage),
         "findings": [_finding(row) for row in rows],
