@@ -52,7 +52,7 @@ def test_strict_makes_limits_errors() -> None:
     ("given", "words"),
     [
         ("", "<string>: no PTX: the file is empty"),
-        (b"\x7fELF\x02", "<string>: no PTX text: this is a compiled object"),
+        (b"\x7fELF\x02", "<string>: no PTX text: these are the bytes of a binary file"),
         ("no_such.ptx", "no_such.ptx: no such file or directory"),
         (Path("no_such.ptx"), "no_such.ptx: no such file or directory"),
         ("-", "no such file or directory"),

@@ -60,7 +60,7 @@ def rows(report: Report) -> Iterator[Row]:
 
 def rows_of_file(file: FileReport) -> Iterator[Row]:
     """Yield the findings of one file."""
-    sources = Sources(file.path, file.text)
+    sources = Sources.of(file)
     for problem in file.problems:
         yield Row(file, None, problem, Placer(problem, sources))
     for kernel in file.kernels:

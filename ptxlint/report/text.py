@@ -39,7 +39,7 @@ def render(report: Report, with_statistics: bool = False) -> Iterator[Text]:
 
 
 def _file(file: FileReport, several: bool) -> Iterator[Text]:
-    sources = Sources(file.path, file.text)
+    sources = Sources.of(file)
     for problem in file.problems:
         yield from finding_lines(problem, sources)
     for kernel in file.kernels:
@@ -103,7 +103,7 @@ def _remarks(finding: Finding, placer: Placer) -> Iterator[_Remark]:
     if finding.confidence is not Confidence.HIGH:
         notes.append(f"confidence: {finding.confidence.value}")
     if finding.count > 1:
-        notes.append(f"{finding.count} copies of this statement")
+        notes.append(f"met {finding.count} times")
     if notes:
         yield _Remark("note", ", ".join(notes))
     if placer.in_source:
@@ -144,7 +144,7 @@ def coverage_line(kernel: KernelReport) -> Text:
             (coverage.events_reached, "events"),
         )
     )
-    name = printable(kernel.name)
+    name = printable(kernel.title or kernel.name)
     target = f" ({printable(kernel.target)})" if kernel.target else ""
     line = Text.assemble("kernel ", (name, "bold"), f"{target}: analysed {counts}; ")
     if coverage.complete:

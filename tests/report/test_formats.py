@@ -102,14 +102,14 @@ def test_statistics_are_totals() -> None:
             "name": "missing-proxy-fence-read-write",
             "severity": "warning",
             "findings": 2,
-            "copies": 6,
+            "times": 6,
         },
         {
             "code": "PTX201",
             "name": "wait-group-too-weak",
             "severity": "error",
             "findings": 2,
-            "copies": 6,
+            "times": 6,
         },
     ]
     assert totals["coverage"]["async_ops"] == {"analysed": 3, "present": 5, "percent": 60.0}
@@ -129,8 +129,8 @@ statistics:
   forced completions: 2 in 1 kernel
   step budget reached: 1 kernel
   findings: 4
-        2  PTX102  warning  missing-proxy-fence-read-write (6 copies)
-        2  PTX201  error    wait-group-too-weak (6 copies)
+        2  PTX102  warning  missing-proxy-fence-read-write (met 6 times)
+        2  PTX201  error    wait-group-too-weak (met 6 times)
   unknown instructions: 2
         2  foo.bar
   slowest:
@@ -231,7 +231,9 @@ def test_junit_counts_cases() -> None:
     made.files += report(WARNING).files
     made.files += report(LIMIT).files
     made.files += [FileReport("none.ptx", "no such file"), FileReport("empty.ptx", text=PTX)]
-    root = ElementTree.fromstring(render(made, "junit", FormatOptions(Severity.ERROR)))
+    for file in made.files:
+        file.fail_on = Severity.ERROR
+    root = ElementTree.fromstring(render(made, "junit"))
     assert {key: root.get(key) for key in ("tests", "failures", "errors")} == {
         "tests": "5",
         "failures": "1",

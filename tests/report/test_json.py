@@ -27,6 +27,8 @@ def test_the_whole_object() -> None:
                 "kernels": [
                     {
                         "name": "copy",
+                        "demangled": "copy",
+                        "symbols": {},
                         "target": "sm_90a",
                         "coverage": {
                             "async_ops": [8, 8],

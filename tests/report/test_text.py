@@ -44,7 +44,7 @@ error[PTX201]: the stage is refilled while the store that reads it may be pendin
     ptx:  cp.async.bulk.wait_group.read 0;
     cuda: asm volatile("cp.async.bulk.wait_group.read 0;"
                        ::: "memory");
-  = note: cause: count, confidence: medium, 3 copies of this statement
+  = note: cause: count, confidence: medium, met 3 times
   = ptx: (1) copy.sm_90a.ptx:6:2, (2) copy.sm_90a.ptx:8:2
 
 kernel copy (sm_90a): analysed 8/8 async ops, 40/40 shared accesses, 15/15 mbarrier ops, 27/27 events; complete
