@@ -15,9 +15,9 @@ MAX_DEPTH = 80
 
 # Among how many unknowns one is looked for that gives a combination its value.
 MAX_LEAVES = 3
-# Values for the unknowns that are not solved for: their least first; a product needs factors that are not 0, and
-# a length that clips another leaves no solution while it is small.
-FILLINGS = (0, 1, 1 << 16)
+# Values for the unknowns that are not solved for: their least first; a product needs factors that are not 0, at best
+# several turns of both loops; a length that clips another leaves no solution while it is small.
+FILLINGS = (0, 2, 1, 1 << 16)
 # No bound need be larger for a few turns of any loop; sums and small products do not overflow below it.
 LARGE = 1 << 26
 # How far from the target a value may be that is proposed when none reaches it.
