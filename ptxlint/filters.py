@@ -7,7 +7,6 @@ from functools import cache
 from pathlib import Path
 
 from ptxlint.demangle import matches_kernel
-from ptxlint.names import with_cpp_names
 from ptxlint.report.finding import FileReport, Finding, Severity
 from ptxlint.settings import Prefixes, Settings
 
@@ -25,14 +24,13 @@ def apply(report: FileReport, settings: Settings) -> FileReport:
         )
         for kernel in report.kernels
     ]
-    kept = replace(
+    return replace(
         report,
         kernels=kernels,
         problems=_kept(report.problems, settings, of_file),
         fail_on=settings.fail_on,
         source_roots=settings.source_roots,
     )
-    return with_cpp_names(kept)
 
 
 def _kept(findings: list[Finding], settings: Settings, dropped: Prefixes) -> list[Finding]:

@@ -15,6 +15,7 @@ import ptxlint
 from ptxlint import filters
 from ptxlint.config import Config, Configurations
 from ptxlint.inputs import Input
+from ptxlint.names import demangled
 from ptxlint.records import record, replace
 from ptxlint.report.finding import FileReport, KernelReport, Report
 from ptxlint.settings import Settings
@@ -163,7 +164,7 @@ def launch_settings(item: Input, settings: Settings) -> Settings:
 
 def finish(analysed: Iterable[tuple[FileReport, Settings]]) -> Report:
     """Keep of what was found what the settings of each file ask for."""
-    return Report([filters.apply(file, settings) for file, settings in analysed])
+    return demangled(Report([filters.apply(file, settings) for file, settings in analysed]))
 
 
 def internal_error(error: Exception) -> str:

@@ -26,7 +26,7 @@ ALLOWED = {
     "codes": {"checks"},
     "demangle": set(),
     "names": {"report", "demangle"},
-    "filters": {"report", "settings", "checks", "demangle", "names"},
+    "filters": {"report", "settings", "checks", "demangle"},
     "config": {"report", "settings", "codes"},
     "linter": {
         *("ptx", "flow", "model", "engine", "checks", "report", "coverage", "dump"),
@@ -38,7 +38,7 @@ ALLOWED = {
     "cache": {"report", "settings", "_data"},
     "workers": set(),
     "runner": {"session", "settings", "inputs", "report", "cache", "workers", "tools", "records"},
-    "session": {"config", "records", "linter", "filters", "settings", "inputs", "report"},
+    "session": {"names", "config", "records", "linter", "filters", "settings", "inputs", "report"},
     "api": {"session", "settings", "codes", "inputs", "report"},
     "rule_table": {"checks", "report"},
     "commands": {

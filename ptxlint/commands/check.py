@@ -42,6 +42,11 @@ FAILURE = 2
     callback=output_targets,
     help="Write the report to FILE, not to standard output; with FORMAT, that format, and print as well.",
 )
+@click.option(
+    "--omit-hidden",
+    is_flag=True,
+    help="Leave suppressed findings out of SARIF, for readers that do not know of suppressions.",
+)
 @click.option("--statistics", is_flag=True, help="Add totals: findings, coverage, what is unknown, time.")
 @click.option(
     "--select",
@@ -91,6 +96,7 @@ def check(
     files: tuple[str, ...],
     output_format: str | None,
     targets: tuple[Target, ...],
+    omit_hidden: bool,
     statistics: bool,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
@@ -135,7 +141,7 @@ def check(
         for line in str(error).split("\n"):
             click.echo(f"ptxlint: error: {printable(line)}", err=True)
         ctx.exit(FAILURE)
-    options = FormatOptions(statistics)
+    options = FormatOptions(statistics, hidden=not omit_hidden)
     written = publish(report, here.output_format, targets, options)
     tell(report)
     ctx.exit(exit_status(report) if written else FAILURE)

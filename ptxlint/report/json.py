@@ -74,6 +74,7 @@ def _kernel(kernel: KernelReport, rows: list[Row]) -> dict[str, Any]:
     return {
         "name": kernel.name,
         "demangled": kernel.demangled or kernel.name,
+        "symbols": dict(kernel.symbols),
         "target": kernel.target,
         "coverage": _coverage(kernel.coverage),
         "findings": [_finding(row) for row in rows],

@@ -28,6 +28,7 @@ def test_the_whole_object() -> None:
                     {
                         "name": "copy",
                         "demangled": "copy",
+                        "symbols": {},
                         "target": "sm_90a",
                         "coverage": {
                             "async_ops": [8, 8],
