@@ -78,6 +78,14 @@ FAILURE = 2
 @block_option
 @cluster_option
 @click.option(
+    "--source-root",
+    "source_roots",
+    metavar="DIR",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False),
+    help="Look here too for source files that the PTX names; outside the project only where this says so.",
+)
+@click.option(
     "--config",
     metavar="FILE",
     type=click.Path(),
@@ -105,6 +113,7 @@ def check(
     strict: bool | None,
     block: Triple | None,
     cluster: Triple | None,
+    source_roots: tuple[str, ...],
     config: str | None,
     isolated: bool,
     show_settings: bool,
@@ -124,6 +133,7 @@ def check(
         "strict": strict,
         "fail_on": None if fail_on is None else Severity(fail_on),
         "output_format": output_format,
+        "source_roots": source_roots,
     }
     try:
         if config is not None and isolated:
