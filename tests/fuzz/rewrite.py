@@ -17,22 +17,27 @@ def rename(text: str, module: Module, random: Random) -> tuple[str, dict[str, st
     ranges: dict[str, str] = {}
     letters = random.sample("abcdefghijklmnopqrstuvwxyz", 26)
 
-    def fresh() -> str:
+    def fresh(starts: str = "%$z") -> str:
         number, word = len(names) + len(ranges), ""
         while True:
             word += letters[number % 26]
             number //= 26
             if not number:
-                return f"{random.choice(('%', '$', 'z'))}{word}{random.choice('_$')}"
+                return f"{random.choice(starts)}{word}{random.choice('_$')}"
 
     for variable in module.variables:
         names[variable.name] = fresh()
     for function in module.functions:
-        names.setdefault(function.name, fresh())
+        names.setdefault(function.name, fresh("$z"))  # a call of %name is one through a register
         for name in _declared(function):
             names.setdefault(name.partition("#")[0], fresh())
         for prefix in function.ranges:
-            ranges.setdefault(prefix, fresh())
+            ranges.setdefault(prefix, names.get(prefix) or fresh())
+            names.setdefault(prefix, ranges[prefix])
+
+    for function in module.functions:  # a register may have the name of an instruction, and keeps it
+        for instruction in function.instructions:
+            names.pop(instruction.opcode.partition(".")[0], None)
 
     def replacement(match: re.Match[str]) -> str:
         word = match.group()
@@ -44,7 +49,7 @@ def rename(text: str, module: Module, random: Random) -> tuple[str, dict[str, st
         for at in range(len(stem), len(word)):
             if word[:at] in ranges:
                 return ranges[word[:at]] + word[at:]
-        return ranges.get(word, word)
+        return word
 
     return _TOKEN.sub(replacement, text), {new: old for old, new in names.items()}
 

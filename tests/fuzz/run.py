@@ -116,7 +116,8 @@ def _without_numbers(message: str) -> str:
 
 
 def reduce(failure: Failure, deadline: float) -> Failure:
-    """Delete lines as long as the same property fails in the same way."""
+    """Delete lines as long as the same property fails in the same way, and a legal program stays legal."""
+    legal = failure.property in {rewriting.__name__ for rewriting in REWRITES} and properties.accepted(failure.text)
     lines = failure.text.split("\n")
     size = max(1, len(lines) // 2)
     best = failure
@@ -125,7 +126,8 @@ def reduce(failure: Failure, deadline: float) -> Failure:
         while at < len(lines) and time.monotonic() < deadline:
             fewer = lines[:at] + lines[at + size :]
             found = attempt(failure.property, failure.again, "\n".join(fewer))
-            if found is not None and found.signature.split()[:2] == failure.signature.split()[:2]:
+            same = found is not None and found.signature.split()[:2] == failure.signature.split()[:2]
+            if found is not None and same and not (legal and not properties.accepted(found.text)):
                 lines, best = fewer, found
             else:
                 at += size
