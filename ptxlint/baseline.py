@@ -1,7 +1,7 @@
 """Known findings: a file that hides them, so that only new ones are reported.
 
-An entry hides one finding of its fingerprint: first one in the file that it names, else one elsewhere, as
-files move. What is hidden is counted; entries of files that were checked and that match nothing are stale.
+An entry hides one finding of its fingerprint in the file that it names, or in any file when that one is
+gone, as files move. What is hidden is counted; entries of files that were checked and that match nothing are stale.
 """
 
 import json
@@ -79,38 +79,12 @@ class Baseline:
 
     def hide(self, report: Report) -> Report:
         """Return *report* with known findings moved to ``hidden``, and the stale entries."""
-        here = Counter((entry.fingerprint, entry.file) for entry in self.entries)
-        places = [(file, self._name(file.path)) for file in report.files]
-        known: Counter[tuple[str, str]] = Counter()
-        for file, name in places:
-            for finding, _ in _findings(file):
-                if here[finding.fingerprint, name] > 0:
-                    here[finding.fingerprint, name] -= 1
-                    known[finding.fingerprint, name] += 1
-        elsewhere: Counter[str] = Counter()
-        for (fingerprint, _), count in here.items():
-            elsewhere[fingerprint] += count
-        moved: Counter[str] = Counter()
-        files = []
-        for file, name in places:
-            files.append(_hide(file, name, known, elsewhere, moved))
-        checked = {name for file, name in places if file.error is None}
-        stale: list[str] = []
-        for entry in self.entries:
-            left = here[entry.fingerprint, entry.file]
-            if left <= 0:
-                continue
-            here[entry.fingerprint, entry.file] -= 1
-            if moved[entry.fingerprint] > 0:
-                moved[entry.fingerprint] -= 1
-            elif entry.file in checked:
-                stale.append(str(entry))
-        return replace(report, files=files, stale=stale)
+        return self._match(report)[0]
 
     def updated(self, report: Report) -> Change:
         """Return what the baseline becomes with the findings of *report* known.
 
-        Entries of files that the run did not check stay while the files are there.
+        Entries of files that the run did not check stay.
 
         Raises:
             BaselineError: something in the run could not be checked, so that the baseline would lack it.
@@ -119,20 +93,31 @@ class Baseline:
         if failed:
             raise BaselineError(f"{self.path}: not written, as {failed[0]} was not checked completely")
         checked = {self._name(file.path) for file in report.files}
-        kept = [
-            entry
-            for entry in self.entries
-            if entry.file not in checked and os.path.exists(os.path.join(self._folder, _real(entry.file)))
-        ]
+        kept = [entry for entry in self._match(report)[1] if entry.file not in checked]
         found = [
             Entry(finding.fingerprint, finding.code, self._name(file.path), kernel, finding.message)
             for file in report.files
             for finding, kernel in _findings(file)
         ]
-        entries = sorted(
-            [*kept, *found], key=lambda e: (e.file, e.kernel, e.code, e.fingerprint, e.message)
-        )
+        entries = sorted([*kept, *found], key=lambda e: (e.file, e.kernel, e.code, e.fingerprint, e.message))
         return Change(entries, _minus(entries, self.entries), _minus(self.entries, entries), len(kept))
+
+    def _match(self, report: Report) -> tuple[Report, list[Entry]]:
+        """Return *report* with what is known hidden, and the entries that match nothing."""
+        left = list(self.entries)
+        files = []
+        for file in report.files:
+            name = self._name(file.path)
+            files.append(_hide(file, left, {name}))
+        gone = {entry.file for entry in left if not self._is_there(entry.file)}
+        files = [_hide(file, left, gone) for file in files]
+        checked = {self._name(file.path) for file in files if file.error is None}
+        stale = [str(entry) for entry in left if entry.file in checked]
+        return replace(report, files=files, stale=stale), left
+
+    def _is_there(self, file: str) -> bool:
+        """Return whether a file is on disk, or the one that it was taken from: ``libx.so#k.ptx``."""
+        return os.path.exists(os.path.join(self._folder, file.rpartition("#")[0] or file))
 
     def _name(self, path: str) -> str:
         absolute = os.path.abspath(path)
@@ -161,23 +146,24 @@ def render(entries: Iterable[Entry]) -> str:
     return f'{{\n  "version": {VERSION},\n  "ptxlint": "{ptxlint.__version__}",\n  "findings": {listed}\n}}\n'
 
 
-def _hide(
-    file: FileReport, name: str, known: Counter[tuple[str, str]], elsewhere: Counter[str], moved: Counter[str]
-) -> FileReport:
+def _hide(file: FileReport, left: list[Entry], names: set[str]) -> FileReport:
+    """Hide what an entry of *left* for a file in *names* knows; the entries that do are removed from it."""
+    by_fingerprint: dict[str, list[Entry]] = {}
+    for entry in left:
+        if entry.file in names:
+            by_fingerprint.setdefault(entry.fingerprint, []).append(entry)
+    taken: list[Entry] = []
+
     def split(findings: list[Finding]) -> tuple[list[Finding], list[Hidden]]:
         kept: list[Finding] = []
         hidden: list[Hidden] = []
         for finding in findings:
-            key = (finding.fingerprint, name)
-            if finding.code != NEVER and known[key] > 0:
-                known[key] -= 1
-            elif finding.code != NEVER and elsewhere[finding.fingerprint] > 0:
-                elsewhere[finding.fingerprint] -= 1
-                moved[finding.fingerprint] += 1
+            entries = by_fingerprint.get(finding.fingerprint)
+            if entries and finding.code != NEVER:
+                taken.append(entries.pop(0))
+                hidden.append(Hidden(finding, "baseline"))
             else:
                 kept.append(finding)
-                continue
-            hidden.append(Hidden(finding, "baseline"))
         return kept, hidden
 
     kernels = []
@@ -185,6 +171,8 @@ def _hide(
         kept, hidden = split(kernel.findings)
         kernels.append(replace(kernel, findings=kept, hidden=[*kernel.hidden, *hidden]))
     kept, hidden = split(file.problems)
+    used = set(map(id, taken))
+    left[:] = [entry for entry in left if id(entry) not in used]
     return replace(file, kernels=kernels, problems=kept, hidden=[*file.hidden, *hidden])
 
 
@@ -208,11 +196,6 @@ def _minus(one: list[Entry], other: list[Entry]) -> list[Entry]:
         else:
             rest.append(entry)
     return rest
-
-
-def _real(file: str) -> str:
-    """Return the file on disk of a name like ``libx.so#k.ptx``."""
-    return file.rpartition("#")[0] or file
 
 
 def _entries(path: str, data: Any) -> list[Entry]:

@@ -2,7 +2,7 @@
 
 :func:`analyse_input` finds everything there is, whatever is asked for, so that its result may be kept
 and made elsewhere. A :class:`Session` knows the settings of each input and makes the report of them:
-suppressions, selection, severities, the baseline, names.
+suppressions, selection, severities, names.
 """
 
 import traceback
@@ -14,8 +14,10 @@ import ptxlint
 from ptxlint import filters
 from ptxlint.config import Config, Configurations
 from ptxlint.inputs import Input
+from ptxlint.names import demangled
 from ptxlint.report.finding import FileReport, Report
 from ptxlint.settings import Settings
+from ptxlint.suppressions import Suppressions
 
 
 class Session:
@@ -95,8 +97,17 @@ def analyse_input(item: Input, settings: Settings) -> FileReport:
 
 
 def finish(analysed: Iterable[tuple[FileReport, Settings]]) -> Report:
-    """Keep of what was found what the settings of each file ask for."""
-    return Report([filters.apply(file, settings) for file, settings in analysed])
+    """Make the report of what was found: what comments do not hide, and the settings ask for.
+
+    The reports that are given stay as they are.
+    """
+    suppressions = Suppressions()
+    files = []
+    for file, settings in analysed:
+        shown = suppressions.apply(file, settings) if settings.ignore_comments else file
+        files.append((shown, settings))
+    suppressions.report_useless()
+    return demangled(Report([filters.apply(file, settings) for file, settings in files]))
 
 
 def internal_error(error: Exception) -> str:

@@ -58,7 +58,7 @@ def parse(lines: Iterable[str]) -> list[Suppression]:
     waiting: list[Suppression] = []
     for number, line in enumerate(lines, 1):
         match = _COMMENT.search(line) if "ptxlint:" in line else None
-        alone = match is not None and not line[: match.start()].strip()
+        alone = match is not None and not (line[: match.start()] + line[match.end() :]).strip()
         if not alone and not _SKIPPED.match(line):
             for suppression in waiting:
                 suppression.applies_to = number

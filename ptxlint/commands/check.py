@@ -5,6 +5,8 @@ from typing import Any
 
 import click
 
+from ptxlint.baseline import BaselineError
+from ptxlint.commands.known import read_known, write_known
 from ptxlint.commands.options import block_option, cluster_option, code_prefixes
 from ptxlint.commands.output import output_targets, publish
 from ptxlint.config import ConfigError, Configurations
@@ -72,6 +74,18 @@ FAILURE = 2
     type=click.Path(),
     help="Take this configuration, not the pyproject.toml or ptxlint.toml that is nearest to a file.",
 )
+@click.option(
+    "--ignore-comments/--no-ignore-comments",
+    default=None,
+    help="Whether `ptxlint: ignore[CODE] reason` comments hide findings; by default they do.",
+)
+@click.option("--baseline", metavar="FILE", type=click.Path(), help="Hide the findings that FILE knows.")
+@click.option(
+    "--write-baseline",
+    metavar="FILE",
+    type=click.Path(),
+    help="Write what is found to FILE, for --baseline; nothing is a failure then.",
+)
 @click.option("--isolated", is_flag=True, help="Read no configuration.")
 @click.option(
     "--show-settings",
@@ -94,6 +108,9 @@ def check(
     cluster: Triple | None,
     config: str | None,
     isolated: bool,
+    ignore_comments: bool | None,
+    baseline: str | None,
+    write_baseline: str | None,
     show_settings: bool,
 ) -> None:
     """Check PTX files, folders of them, or standard input (-)."""
@@ -106,6 +123,8 @@ def check(
         "strict": strict,
         "fail_on": None if fail_on is None else Severity(fail_on),
         "output_format": output_format,
+        "ignore_comments": ignore_comments,
+        "baseline": baseline,
     }
     try:
         if config is not None and isolated:
@@ -114,21 +133,36 @@ def check(
         session = Session(configurations, choices)
         here = session.settings_here()
         if show_settings:
-            click.echo(settings_text(files, configurations, session, choices, here.output_format))
+            click.echo(settings_text(files, configurations, session, choices, output_format))
             return
         if not files:
             raise click.UsageError("Missing argument 'FILES...'.")
+        known = read_known(here.baseline, write_baseline)
         report = session.check(read_inputs(files, InputOptions(is_excluded=session.is_excluded)))
-    except ConfigError as error:
-        for line in str(error).split("\n"):
-            click.echo(f"ptxlint: error: {printable(line)}", err=True)
+    except (ConfigError, BaselineError) as error:
+        complain(error)
         ctx.exit(FAILURE)
+    written = True
+    if known is not None:
+        if write_baseline is not None:
+            try:
+                known = write_known(known, report)
+            except BaselineError as error:
+                complain(error)
+                written = False
+        report = known.hide(report)
     options = FormatOptions(here.fail_on, statistics)
-    written = publish(report, here.output_format, targets, options)
+    written = publish(report, here.output_format, targets, options) and written
     for file in report.files:
         if file.error is not None:
             click.echo(f"ptxlint: error: {printable(file.path)}: {printable(file.error)}", err=True)
     ctx.exit(exit_status(report) if written else FAILURE)
+
+
+def complain(error: Exception) -> None:
+    """Say what is wrong, on standard error, a line for each thing."""
+    for line in str(error).split("\n"):
+        click.echo(f"ptxlint: error: {printable(line)}", err=True)
 
 
 def settings_text(
@@ -136,7 +170,7 @@ def settings_text(
     configurations: Configurations,
     session: Session,
     choices: dict[str, Any],
-    output_format: str,
+    output_format: str | None,
 ) -> str:
     """Return what applies to each of *files*, or to the working directory, as TOML or JSON."""
     shown = []

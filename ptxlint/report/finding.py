@@ -106,14 +106,27 @@ class Coverage:
 
 @dataclass(slots=True)
 class KernelReport:
-    """The result for one ``.entry``; *demangled* is its C++ name in full, *name* when it has none."""
+    """The result for one ``.entry``.
+
+    Attributes:
+        name: Its name in the PTX.
+        target: The target that the PTX is for, as ``sm_90a``.
+        coverage: What was analysed.
+        findings: What was found and is reported, in the order of lines.
+        hidden: What a comment or the baseline hides.
+        title: How texts call it: the C++ name, shortened; empty when it is *name*.
+        demangled: The C++ name in full; empty when it has none.
+        symbols: The C++ names in full of the variables that texts name, by their names in the PTX.
+    """
 
     name: str
     target: str
     coverage: Coverage
     findings: list[Finding] = field(default_factory=list)
     hidden: list[Hidden] = field(default_factory=list)
+    title: str = ""
     demangled: str = ""
+    symbols: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

@@ -154,8 +154,12 @@ class _Run:
         place = row.placer.place(site)
         location: Json = {"physicalLocation": self._physical(place.file, place.line, place.column)}
         if row.kernel is not None:
-            name = printable(row.kernel.name)
-            location["logicalLocations"] = [{"name": name, "fullyQualifiedName": name, "kind": "function"}]
+            kernel = row.kernel
+            names = (kernel.title or kernel.name, kernel.demangled or kernel.name, kernel.name)
+            logical = dict(
+                zip(("name", "fullyQualifiedName", "decoratedName"), map(printable, names), strict=True)
+            )
+            location["logicalLocations"] = [{**logical, "kind": "function"}]
         if note:
             location["message"] = _message(note)
         return location
