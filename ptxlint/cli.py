@@ -12,6 +12,7 @@ import sys
 import click
 
 import ptxlint
+from ptxlint.commands.cache import cache
 from ptxlint.commands.check import check
 from ptxlint.commands.dump import dump
 from ptxlint.commands.rules import rule, rules
@@ -29,7 +30,7 @@ def cli() -> None:
     """Find missing orderings around the async proxy in PTX."""
 
 
-for command in (check, dump, rule, rules, schema):
+for command in (cache, check, dump, rule, rules, schema):
     cli.add_command(command)
 
 

@@ -39,12 +39,14 @@ def check_text(text: str, path: str, settings: Settings) -> FileReport:
 def analyse_text(text: str, path: str, settings: Settings) -> FileReport:
     """Find everything in one PTX text, advice that is off by default included."""
     start = time.perf_counter()
-    report = _analyse_text(text, path, settings)
+    module, report = read_text(text, path)
+    report.kernels = [analyse_kernel(module, function, settings) for function in kernels_of(module)]
     report.seconds = time.perf_counter() - start
     return report
 
 
-def _analyse_text(text: str, path: str, settings: Settings) -> FileReport:
+def read_text(text: str, path: str) -> tuple[Module, FileReport]:
+    """Parse one PTX text; the report has what concerns the file as a whole, and no kernels yet."""
     module = parse(text, path)
     report = FileReport(path, text=text)
     for problem in module.problems:
@@ -68,10 +70,12 @@ def _analyse_text(text: str, path: str, settings: Settings) -> FileReport:
     bodies = [function for function in module.functions if not function.is_declaration]
     if bodies and not any(function.is_entry for function in bodies):
         report.problems.append(_no_kernel(module, bodies[0]))
-    for function in module.functions:
-        if function.is_entry and not function.is_declaration:
-            report.kernels.append(analyse_kernel(module, function, settings))
-    return report
+    return module, report
+
+
+def kernels_of(module: Module) -> list[Function]:
+    """Return the kernels of *module* that have a body, in order."""
+    return [function for function in module.functions if function.is_entry and not function.is_declaration]
 
 
 def _no_kernel(module: Module, function: Function) -> Finding:

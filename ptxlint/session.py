@@ -5,6 +5,7 @@ and made elsewhere. A :class:`Session` knows the settings of each input and make
 suppressions, selection, severities, names.
 """
 
+import time
 import traceback
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -14,8 +15,9 @@ import ptxlint
 from ptxlint import filters
 from ptxlint.config import Config, Configurations
 from ptxlint.inputs import Input
-from ptxlint.names import demangled
-from ptxlint.report.finding import FileReport, Report
+from ptxlint.names import named
+from ptxlint.records import record, replace
+from ptxlint.report.finding import FileReport, KernelReport, Report
 from ptxlint.settings import Settings
 from ptxlint.suppressions import Suppressions
 
@@ -84,16 +86,81 @@ def check_input(item: Input, settings: Settings) -> FileReport:
 def analyse_input(item: Input, settings: Settings) -> FileReport:
     """Find everything in one input, off-by-default advice included; errors are in ``error``.
 
-    Of the settings only those of the launch count (*block*, *cluster*, *kernels*, *max_steps*).
+    Of the settings only those of the launch count (*block*, *cluster*, *kernels*, *max_steps*). A kernel that
+    cannot be analysed costs only itself.
     """
-    from ptxlint import linter
+    parsed = ParsedInput(item, settings)
+    return join(parsed.report, [parsed.kernel(number) for number in range(parsed.kernels)])
 
-    if item.error is not None:
-        return FileReport(item.path, error=item.error)
-    try:
-        return linter.analyse_text(item.text, item.path, settings)
-    except Exception as error:
-        return FileReport(item.path, error=internal_error(error), text=item.text)
+
+@record
+class Part:
+    """What was found in one kernel, or the *error* that hindered it, and the seconds it took."""
+
+    report: KernelReport | None
+    error: str | None = None
+    seconds: float = 0.0
+
+
+class ParsedInput:
+    """One input with its kernels, which are analysed one by one.
+
+    *report* says what concerns the whole input and has no kernels, *kernels* how many there are, *failed*
+    whether it could not even be parsed for reasons that are not its own.
+    """
+
+    def __init__(self, item: Input, settings: Settings) -> None:
+        from ptxlint import linter
+
+        self._settings = launch_settings(item, settings)
+        self.report = FileReport(item.path, error=item.error, text=item.text)
+        self.kernels = 0
+        self.failed = False
+        start = time.perf_counter()
+        if item.error is None:
+            try:
+                self._module, self.report = linter.read_text(item.text, item.path)
+                self._functions = linter.kernels_of(self._module)
+                self.kernels = len(self._functions)
+            except Exception as error:
+                self.failed = True
+                self.report.error = internal_error(error)
+        self.report.notes = list(item.notes)
+        self.report.seconds = time.perf_counter() - start
+
+    def kernel(self, number: int) -> Part:
+        """Analyse one kernel."""
+        from ptxlint import linter
+
+        function = self._functions[number]
+        start = time.perf_counter()
+        try:
+            report = linter.analyse_kernel(self._module, function, self._settings)
+        except Exception as error:
+            return Part(None, f"kernel {function.name}: {internal_error(error)}")
+        return Part(report, seconds=time.perf_counter() - start)
+
+
+def join(head: FileReport, parts: Iterable[Part]) -> FileReport:
+    """Return the report of an input from that of the whole and those of its kernels, errors among them."""
+    parts = list(parts)
+    errors = [error for error in (head.error, *(part.error for part in parts)) if error is not None]
+    return replace(
+        head,
+        kernels=[part.report for part in parts if part.report is not None],
+        error="\n".join(errors) if errors else None,
+        seconds=head.seconds + sum(part.seconds for part in parts),
+    )
+
+
+def launch_settings(item: Input, settings: Settings) -> Settings:
+    """Return the settings that change what is found in *item*, with what its producer tells of the launch."""
+    return Settings(
+        block=settings.block or item.block,
+        cluster=settings.cluster or item.cluster,
+        kernels=settings.kernels,
+        max_steps=settings.max_steps,
+    )
 
 
 def finish(analysed: Iterable[tuple[FileReport, Settings]]) -> Report:
@@ -107,7 +174,7 @@ def finish(analysed: Iterable[tuple[FileReport, Settings]]) -> Report:
         shown = suppressions.apply(file, settings) if settings.ignore_comments else file
         files.append((shown, settings))
     suppressions.report_useless()
-    return demangled(Report([filters.apply(file, settings) for file, settings in files]))
+    return named(Report([filters.apply(file, settings) for file, settings in files]))
 
 
 def internal_error(error: Exception) -> str:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ptxlint.linter import check_text
 from ptxlint.settings import Settings
-from tests.conftest import FIXTURES
+from tests.conftest import FIXTURES, ROOT
 from tests.test_cli import HAZARD, Run, run
 
 __all__ = ["run"]
@@ -115,6 +115,15 @@ def test_the_configuration_may_name_it(run: Run) -> None:
     run("check", "--write-baseline", KNOWN, "a.ptx")
     assert run("check", "a.ptx").status == 0
     assert run("check", "--isolated", "a.ptx").status == 1
+
+
+def test_the_commands_of_the_readme(run: Run) -> None:
+    section = (ROOT / "README.md").read_text("utf-8").split("a baseline\n", 1)[1].split("\n## ")[0]
+    commands = [line.split()[1:] for line in section.splitlines() if line.startswith("ptxlint ")]
+    write("build/copy.ptx", COPY)
+    assert [run(*command).status for command in commands] == [0, 0]
+    write("build/combine.ptx", COMBINE)
+    assert [run(*command).status for command in commands[1:]] == [1]
 
 
 KERNELS = {"copy": COPY, "combine": COMBINE}

@@ -237,6 +237,11 @@ def test_pre_commit_runs_the_hooks(tmp_path: Path) -> None:
     assert "kernel two_stage_copy_fixed (sm_90a): analysed" in done.stdout
     assert hooks("strict", "--files", "clean.ptx").returncode == 0
     assert "no files to check" in hooks("ptxlint-cuda", "--all-files").stdout
+    if shutil.which("nvcc"):
+        shutil.copy(HAZARD.with_name("two_stage_copy.cu"), scratch / "copy.cu")
+        done = hooks("ptxlint-cuda", "--files", "copy.cu")
+        assert done.returncode == 1
+        assert "--> copy.cu:88:" in done.stdout
 
 
 def committed(folder: Path) -> str:

@@ -12,8 +12,8 @@ import pytest
 
 import ptxlint
 from ptxlint import cli, linter
+from ptxlint.ptx.syntax import Module
 from ptxlint.report.finding import FileReport
-from ptxlint.settings import Settings
 from tests.conftest import FIXTURES
 
 HAZARD = FIXTURES / "ptx201" / "two_stage_copy.sm_90a.ptx"
@@ -237,14 +237,14 @@ def test_an_internal_error_is_told_and_the_other_files_are_checked(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "bad.ptx").write_bytes(BARE)
-    real = linter.analyse_text
+    real = linter.read_text
 
-    def broken(text: str, path: str, settings: Settings) -> FileReport:
+    def broken(text: str, path: str) -> tuple[Module, FileReport]:
         if path == "bad.ptx":
             raise KeyError("boom")
-        return real(text, path, settings)
+        return real(text, path)
 
-    monkeypatch.setattr(linter, "analyse_text", broken)
+    monkeypatch.setattr(linter, "read_text", broken)
     result = run("check", "bad.ptx", HAZARD)
     assert result.status == 2
     assert (
@@ -269,7 +269,7 @@ def test_an_interrupt_is_no_verdict(run: Run, monkeypatch: pytest.MonkeyPatch) -
     def interrupt(*arguments: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(linter, "analyse_text", interrupt)
+    monkeypatch.setattr(linter, "read_text", interrupt)
     assert run("check", CLEAN).status == 130
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ptxlint.suppressions import parse
-from tests.conftest import FIXTURES
+from tests.conftest import FIXTURES, ROOT
 from tests.test_cli import Run, run
 
 __all__ = ["run"]
@@ -114,6 +114,15 @@ def test_one_comment_in_source_serves_all_files_and_is_judged_by_all(run: Run, t
     assert "PTX992" in run("check", "--output-format", "concise", "a.ptx").out
     assert run("check", "--output-format", "concise", "a.ptx", "b.ptx").out == ""
     assert "; 1 hidden by comments" in run("check", "a.ptx", "b.ptx").out
+
+
+def test_the_comment_of_the_readme(run: Run) -> None:
+    section = (ROOT / "README.md").read_text("utf-8").split("## Suppress a finding\n", 1)[1]
+    line = section.split("```cuda\n", 1)[1].split("\n", 1)[0]
+    lines = CUDA.split("\n")
+    assert lines[SECOND - 1].split(";")[0].strip() == line.split(";")[0]
+    lines[SECOND - 1] = line
+    assert check(run, PTX, "\n".join(lines)) == (0, [], ["the store is waited for in load"])
 
 
 def test_parsing() -> None:

@@ -1,7 +1,8 @@
 """``ptxlint check``."""
 
 import os
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -9,21 +10,26 @@ from ptxlint.baseline import BaselineError
 from ptxlint.commands.known import read_known, write_known
 from ptxlint.commands.options import block_option, cluster_option, code_prefixes
 from ptxlint.commands.output import output_targets, publish
+from ptxlint.commands.progress import progress_bar
+from ptxlint.commands.reading import CheckCommand, reading_options
 from ptxlint.config import ConfigError, Configurations
 from ptxlint.config.show import Shown, as_json, as_text
-from ptxlint.inputs import STDIN, InputOptions, read_inputs
+from ptxlint.inputs import STDIN, InputOptions
 from ptxlint.report.finding import Report, Severity
 from ptxlint.report.formats import FORMATS, FormatOptions
 from ptxlint.report.output import Target
-from ptxlint.report.printable import printable
+from ptxlint.report.printable import printable, printable_lines
 from ptxlint.session import Session
 from ptxlint.settings import Triple
+
+if TYPE_CHECKING:
+    from ptxlint.runner import Running
 
 FINDINGS = 1
 FAILURE = 2
 
 
-@click.command()
+@click.command(cls=CheckCommand)
 @click.argument("files", nargs=-1, type=click.Path(allow_dash=True, readable=False))
 @click.option(
     "--output-format",
@@ -92,6 +98,7 @@ FAILURE = 2
     is_flag=True,
     help="Print what applies to each file, and from where, and check nothing.",
 )
+@reading_options
 @click.pass_context
 def check(
     ctx: click.Context,
@@ -112,8 +119,13 @@ def check(
     baseline: str | None,
     write_baseline: str | None,
     show_settings: bool,
+    reading: InputOptions,
+    running: "Running",
 ) -> None:
-    """Check PTX files, folders of them, or standard input (-)."""
+    """Check PTX: in .ptx files, in folders, from standard input (-), in compiled files and wheels, of CUDA source.
+
+    FILES are told apart by what is in them. CUDA source (.cu) is compiled by nvcc with NVCC_ARGUMENTS.
+    """
     choices = {
         "select": select,
         "ignore": ignore,
@@ -135,10 +147,10 @@ def check(
         if show_settings:
             click.echo(settings_text(files, configurations, session, choices, output_format))
             return
-        if not files:
+        if not files and reading.compile_commands is None:
             raise click.UsageError("Missing argument 'FILES...'.")
         known = read_known(here.baseline, write_baseline)
-        report = session.check(read_inputs(files, InputOptions(is_excluded=session.is_excluded)))
+        report = check_all(files, session, replace(reading, is_excluded=session.is_excluded), running)
     except (ConfigError, BaselineError) as error:
         complain(error)
         ctx.exit(FAILURE)
@@ -151,12 +163,28 @@ def check(
                 complain(error)
                 written = False
         report = known.hide(report)
-    options = FormatOptions(here.fail_on, statistics)
+    options = FormatOptions(statistics)
     written = publish(report, here.output_format, targets, options) and written
+    tell(report)
+    ctx.exit(exit_status(report) if written else FAILURE)
+
+
+def check_all(files: tuple[str, ...], session: Session, reading: InputOptions, running: "Running") -> Report:
+    """Check what *files* name, with a bar on the terminal while that takes long."""
+    from ptxlint.runner import analyse_all
+
+    with progress_bar() as progress:
+        return session.report(analyse_all(files, reading, session.settings_of, running, progress))
+
+
+def tell(report: Report) -> None:
+    """Say on standard error how inputs were read, where that matters, and what went wrong."""
+    for path, note in dict.fromkeys((file.path, note) for file in report.files for note in file.notes):
+        click.echo(f"ptxlint: note: {printable(path)}: {printable(note)}", err=True)
     for file in report.files:
         if file.error is not None:
-            click.echo(f"ptxlint: error: {printable(file.path)}: {printable(file.error)}", err=True)
-    ctx.exit(exit_status(report) if written else FAILURE)
+            error = "\n".join(printable_lines(file.error))
+            click.echo(f"ptxlint: error: {printable(file.path)}: {error}", err=True)
 
 
 def complain(error: Exception) -> None:

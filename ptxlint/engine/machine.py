@@ -666,7 +666,7 @@ class Machine:
         """Complete barrier *number* if its arrivals are there; *partial*: any lane counts its warp."""
         if not state.arrived:
             return False
-        total = 0
+        total = state.repeated
         for index, mask in state.arrived.items():
             warp = self.warps[index]
             rest = warp.alive & ~mask

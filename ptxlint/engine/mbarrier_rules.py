@@ -412,10 +412,13 @@ def completing(machine: Machine, barrier: Mbarrier) -> None:
 
 
 def finish(machine: Machine) -> None:
-    """Tell what was kept, of barriers that no peer adds to."""
+    """Tell what was kept, of barriers that no peer adds to, or that are wrong whatever a peer adds."""
     outcome = machine.outcome
     for barrier in machine.mbarriers.values():
         if barrier.peer or barrier.shared:
+            for problem in barrier.suspects:
+                if _too_many_alone(barrier, problem):
+                    _add(machine, problem)
             continue
         whole = not machine.tainted and not outcome.budget_stop
         if whole and barrier.tx and (barrier.pending <= 0 or not barrier.known):
@@ -429,6 +432,12 @@ def finish(machine: Machine) -> None:
                 if machine.launch.assumed and problem.facts.get("whole_warp") and not _uneven(barrier):
                     continue
             _add(machine, problem)
+
+
+def _too_many_alone(barrier: Mbarrier, problem: Problem) -> bool:
+    """Whether one thread arrives twice, waiting for nothing in between, where one arrival ends a phase."""
+    alone = barrier.expected == 1 and not barrier.peer
+    return alone and problem.facts.get("cause") == "arrives-again"
 
 
 def _uneven(barrier: Mbarrier) -> bool:

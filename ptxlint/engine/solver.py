@@ -4,7 +4,7 @@ A loop's bound is often ``n - n % 4``, ``min(n, stages)`` or ``tiles(m) * tiles(
 some turns, the unknown underneath is solved for, by bisection, and one by one where the function does not grow.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -15,9 +15,9 @@ MAX_DEPTH = 80
 
 # Among how many unknowns one is looked for that gives a combination its value.
 MAX_LEAVES = 3
-# Values for the unknowns that are not solved for: their least first; a product needs factors that are not 0, and
-# a length that clips another leaves no solution while it is small.
-FILLINGS = (0, 1, 1 << 16)
+# Values for the unknowns that are not solved for: their least first; a product needs factors that are not 0, at best
+# several turns of both loops; a length that clips another leaves no solution while it is small.
+FILLINGS = (0, 2, 1, 1 << 16)
 # No bound need be larger for a few turns of any loop; sums and small products do not overflow below it.
 LARGE = 1 << 26
 # How far from the target a value may be that is proposed when none reaches it.
@@ -97,36 +97,27 @@ class Solver:
             choice[free] = value
             return _evaluate(unit, plan, choice)
 
-        low = max(bound[0], -(1 << 31))
-        high = max(low, min(bound[1], LARGE))
-        falling = at(high) < at(low)
-        while low < high:
-            middle = (low + high) // 2
-            reached = at(middle)
-            if (reached > target) if falling else (reached < target):
-                low = middle + 1
-            else:
-                high = middle
-        if self._unknowns.generous:
-            above, most = low, min(bound[1], low + (1 << 20))
-            while above < most:
-                middle = (above + most + 1) // 2
-                if at(middle) == target:
-                    above = middle
-                else:
-                    most = middle - 1
-            low = above
-        found = []
-        for distance in (0, 1, -1, 2, -2, 3, -3, 4, -4, 8, -8, 16, 32, 64):
-            value = low + distance
-            if bound[0] <= value <= bound[1] and at(value) == target:
-                found.append(value)
-        if found or not thorough:
-            return found, bool(found)
-        # Not monotone: look at the smallest values one by one.
+        found: list[int] = []
+        low = crossing = max(bound[0], -(1 << 31))
+        for first, last in _brackets(at, low, max(low, min(bound[1], LARGE)), target):
+            crossing = _first(at, first, last, target)
+            if self._unknowns.generous and at(crossing) == target:
+                crossing = _last(at, crossing, min(bound[1], crossing + (1 << 20)), target)
+            for distance in (0, 1, -1, 2, -2, 3, -3, 4, -4, 8, -8, 16, 32, 64):
+                value = crossing + distance
+                if bound[0] <= value <= bound[1] and at(value) == target:
+                    found.append(value)
+            if found:
+                return found, True
+        if not thorough:
+            return [], False
+        # Not monotone: look at the smallest values one by one, and where it steps over the target.
         nearest: list[tuple[int, int]] = []
         start = max(bound[0], 0)
-        for value in range(start, min(start + 400, bound[1] + 1)):
+        around = range(max(crossing, start) - NEAR, crossing + NEAR + 1)
+        for value in (*range(start, start + 400), *around):
+            if not bound[0] <= value <= bound[1]:
+                continue
             reached = at(value)
             if reached == target:
                 found.append(value)
@@ -137,6 +128,48 @@ class Solver:
         if found:
             return found, True
         return [value for distance, value in sorted(nearest)[:8] if distance <= NEAR], False
+
+
+def _brackets(at: Callable[[int], int], low: int, high: int, target: int) -> Iterator[tuple[int, int]]:
+    """Yield ranges, small values first, at whose ends *at* is on different sides of *target*.
+
+    Near its least value an unsigned difference may be a huge number: it need not grow all the way.
+    """
+    before, value = low, at(low)
+    step = 1
+    if value == target:
+        yield low, low
+    while before < high:
+        after = min(high, low + step)
+        step *= 2
+        reached = at(after)
+        if (value < target) != (reached < target) or reached == target:
+            yield before, after
+        before, value = after, reached
+
+
+def _first(at: Callable[[int], int], low: int, high: int, target: int) -> int:
+    """Return where *at* reaches *target* in a range where it only grows, or only falls."""
+    falling = at(high) < at(low)
+    while low < high:
+        middle = (low + high) // 2
+        reached = at(middle)
+        if (reached > target) if falling else (reached < target):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def _last(at: Callable[[int], int], low: int, high: int, target: int) -> int:
+    """Return the last value from *low* on, where *at* is *target*, for which it still is."""
+    while low < high:
+        middle = (low + high + 1) // 2
+        if at(middle) == target:
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 def _filled(leaf: "Atom", filling: int) -> int:

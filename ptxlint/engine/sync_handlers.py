@@ -245,7 +245,7 @@ def cta_barrier(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool
     machine.waits[fiber.warp.index] = machine.waits.get(fiber.warp.index, 0) + 1
     relaxed.acquire(machine, fiber)
     state.count = count if isinstance(count, int) else None
-    state.arrived[fiber.warp.index] = state.arrived.get(fiber.warp.index, 0) | mask
+    state.arrive(fiber.warp.index, mask)
     state.clock.join(machine.publish(fiber, mask))
     if effect.arrive_only:
         machine.barrier_rules.arrive_only(fiber, event, mask)

@@ -7,14 +7,13 @@ but for the times that ``--statistics`` adds.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from ptxlint.report.finding import Report, Severity
+from ptxlint.report.finding import Report
 
 
 @dataclass(frozen=True, slots=True)
 class FormatOptions:
-    """What some formats ask for: *fail_on* decides what JUnit calls a failure."""
+    """What some formats ask for."""
 
-    fail_on: Severity = Severity.WARNING
     statistics: bool = False
 
 
@@ -79,7 +78,7 @@ def _gitlab(report: Report, options: FormatOptions) -> str:
 def _junit(report: Report, options: FormatOptions) -> str:
     from ptxlint.report import junit
 
-    return junit.render(report, options.fail_on)
+    return junit.render(report)
 
 
 def _rdjson(report: Report, options: FormatOptions) -> str:

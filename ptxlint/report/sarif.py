@@ -9,7 +9,7 @@ import json
 from typing import Any
 
 import ptxlint
-from ptxlint.report.finding import FileReport, Finding, Report, Severity, Site
+from ptxlint.report.finding import FileReport, Finding, KernelReport, Report, Severity, Site
 from ptxlint.report.paths import as_uri
 from ptxlint.report.printable import printable, printable_lines, spell_surrogates
 from ptxlint.report.rows import Row, rows_of_file
@@ -154,12 +154,7 @@ class _Run:
         place = row.placer.place(site)
         location: Json = {"physicalLocation": self._physical(place.file, place.line, place.column)}
         if row.kernel is not None:
-            kernel = row.kernel
-            names = (kernel.title or kernel.name, kernel.demangled or kernel.name, kernel.name)
-            logical = dict(
-                zip(("name", "fullyQualifiedName", "decoratedName"), map(printable, names), strict=True)
-            )
-            location["logicalLocations"] = [{**logical, "kind": "function"}]
+            location["logicalLocations"] = [_function(row.kernel)]
         if note:
             location["message"] = _message(note)
         return location
@@ -179,6 +174,15 @@ class _Run:
     def _rule(self, finding: Finding) -> None:
         if finding.code not in self._rules:
             self._rules[finding.code] = _rule(finding)
+
+
+def _function(kernel: KernelReport) -> Json:
+    return {
+        "name": printable(kernel.title),
+        "fullyQualifiedName": printable(kernel.demangled or kernel.name),
+        "decoratedName": printable(kernel.name),
+        "kind": "function",
+    }
 
 
 def _rule(finding: Finding) -> Json:

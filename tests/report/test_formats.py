@@ -231,7 +231,9 @@ def test_junit_counts_cases() -> None:
     made.files += report(WARNING).files
     made.files += report(LIMIT).files
     made.files += [FileReport("none.ptx", "no such file"), FileReport("empty.ptx", text=PTX)]
-    root = ElementTree.fromstring(render(made, "junit", FormatOptions(Severity.ERROR)))
+    for file in made.files:
+        file.fail_on = Severity.ERROR
+    root = ElementTree.fromstring(render(made, "junit"))
     assert {key: root.get(key) for key in ("tests", "failures", "errors")} == {
         "tests": "5",
         "failures": "1",
