@@ -15,7 +15,7 @@ import ptxlint
 from ptxlint import filters
 from ptxlint.config import Config, Configurations
 from ptxlint.inputs import Input
-from ptxlint.names import named
+from ptxlint.names import demangled
 from ptxlint.records import record, replace
 from ptxlint.report.finding import FileReport, KernelReport, Report
 from ptxlint.settings import Settings
@@ -174,7 +174,7 @@ def finish(analysed: Iterable[tuple[FileReport, Settings]]) -> Report:
         shown = suppressions.apply(file, settings) if settings.ignore_comments else file
         files.append((shown, settings))
     suppressions.report_useless()
-    return named(Report([filters.apply(file, settings) for file, settings in files]))
+    return demangled(Report([filters.apply(file, settings) for file, settings in files]))
 
 
 def internal_error(error: Exception) -> str:

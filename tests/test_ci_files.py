@@ -242,6 +242,7 @@ def test_pre_commit_runs_the_hooks(tmp_path: Path) -> None:
         done = hooks("ptxlint-cuda", "--files", "copy.cu")
         assert done.returncode == 1
         assert "--> copy.cu:88:" in done.stdout
+        assert "compiled for" not in done.stdout  # the architecture is that of `args`
 
 
 def committed(folder: Path) -> str:

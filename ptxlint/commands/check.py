@@ -44,6 +44,11 @@ FAILURE = 2
     callback=output_targets,
     help="Write the report to FILE, not to standard output; with FORMAT, that format, and print as well.",
 )
+@click.option(
+    "--omit-hidden",
+    is_flag=True,
+    help="Leave suppressed findings out of SARIF, for readers that do not know of suppressions.",
+)
 @click.option("--statistics", is_flag=True, help="Add totals: findings, coverage, what is unknown, time.")
 @click.option(
     "--select",
@@ -105,6 +110,7 @@ def check(
     files: tuple[str, ...],
     output_format: str | None,
     targets: tuple[Target, ...],
+    omit_hidden: bool,
     statistics: bool,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
@@ -163,7 +169,7 @@ def check(
                 complain(error)
                 written = False
         report = known.hide(report)
-    options = FormatOptions(statistics)
+    options = FormatOptions(statistics, hidden=not omit_hidden)
     written = publish(report, here.output_format, targets, options) and written
     tell(report)
     ctx.exit(exit_status(report) if written else FAILURE)

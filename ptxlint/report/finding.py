@@ -114,8 +114,8 @@ class KernelReport:
         coverage: What was analysed.
         findings: What was found and is reported, in the order of lines.
         hidden: What a comment or the baseline hides.
+        title: How texts call it: the C++ name, shortened; empty when it is *name*.
         demangled: The C++ name in full; empty when it has none.
-        shown: A short form of that; empty when it has none.
         symbols: The C++ names in full of the variables that texts name, by their names in the PTX.
     """
 
@@ -124,14 +124,9 @@ class KernelReport:
     coverage: Coverage
     findings: list[Finding] = field(default_factory=list)
     hidden: list[Hidden] = field(default_factory=list)
+    title: str = ""
     demangled: str = ""
-    shown: str = ""
     symbols: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def title(self) -> str:
-        """The name to show to people, another one for each kernel of a file."""
-        return self.shown or self.name
 
 
 @dataclass(slots=True)

@@ -38,7 +38,7 @@ def _command(row: Row) -> str:
 def _message(row: Row) -> str:
     lines = [printable(row.finding.message), *printable_lines(row.help())]
     if row.kernel is not None:
-        lines.append(printable(f"kernel: {row.kernel.title}"))
+        lines.append(printable(f"kernel: {row.kernel.title or row.kernel.name}"))
     if row.in_source:
         lines.append(printable(f"in the PTX: {row.ptx_place}"))
     return "\n".join(lines)

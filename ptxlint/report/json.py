@@ -78,7 +78,7 @@ def _kernel(kernel: KernelReport, rows: list[Row]) -> dict[str, Any]:
     return {
         "name": kernel.name,
         "demangled": kernel.demangled or kernel.name,
-        "symbols": [{"name": name, "demangled": full} for name, full in kernel.symbols.items()],
+        "symbols": dict(kernel.symbols),
         "target": kernel.target,
         "coverage": _coverage(kernel.coverage),
         "findings": [_finding(row) for row in rows],

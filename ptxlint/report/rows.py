@@ -7,7 +7,7 @@ is on disk, else in the PTX. The position in the PTX is always known too.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ptxlint.report.finding import FileReport, Finding, KernelReport, Report, Site
+from ptxlint.report.finding import FileReport, Finding, Hidden, KernelReport, Report, Site
 from ptxlint.report.paths import shown_path
 from ptxlint.report.places import Place, Placer, Sources
 
@@ -50,6 +50,16 @@ class Row:
             if text:
                 lines.append(f"{language}: {text}")
         return "\n".join(lines)
+
+
+def hidden_rows_of_file(file: FileReport) -> Iterator[tuple[Row, Hidden]]:
+    """Yield what is not reported of one file, each with what hides it."""
+    sources = Sources.of(file)
+    for hidden in file.hidden:
+        yield Row(file, None, hidden.finding, Placer(hidden.finding, sources)), hidden
+    for kernel in file.kernels:
+        for hidden in kernel.hidden:
+            yield Row(file, kernel, hidden.finding, Placer(hidden.finding, sources)), hidden
 
 
 def rows(report: Report) -> Iterator[Row]:

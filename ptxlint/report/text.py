@@ -144,7 +144,7 @@ def coverage_line(kernel: KernelReport) -> Text:
             (coverage.events_reached, "events"),
         )
     )
-    name = printable(kernel.title)
+    name = printable(kernel.title or kernel.name)
     target = f" ({printable(kernel.target)})" if kernel.target else ""
     line = Text.assemble("kernel ", (name, "bold"), f"{target}: analysed {counts}; ")
     if coverage.complete:

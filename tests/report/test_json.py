@@ -31,7 +31,7 @@ def test_the_whole_object() -> None:
                     {
                         "name": "copy",
                         "demangled": "copy",
-                        "symbols": [],
+                        "symbols": {},
                         "hidden": [],
                         "target": "sm_90a",
                         "coverage": {
