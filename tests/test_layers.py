@@ -36,6 +36,7 @@ ALLOWED = {
         *("settings", "filters", "demangle", "fingerprints"),
     },
     "tools": set(),
+    "doctor": {"tools"},
     "inputs": {"report", "tools"},
     "cache": {"report", "settings", "_data"},
     "workers": set(),
@@ -48,7 +49,7 @@ ALLOWED = {
     "rule_table": {"checks", "report"},
     "commands": {
         *("config", "rule_table", "linter", "codes", "settings", "session", "report", "inputs"),
-        *("runner", "cache", "baseline"),
+        *("runner", "cache", "doctor", "baseline"),
     },
     "cli": {"commands", "session", "report"},
     "__main__": {"cli"},
