@@ -33,6 +33,7 @@ ALLOWED = {
         *("settings", "filters", "demangle"),
     },
     "tools": set(),
+    "doctor": {"tools"},
     "inputs": {"report", "tools"},
     "cache": {"report", "settings", "_data"},
     "workers": set(),
@@ -42,7 +43,7 @@ ALLOWED = {
     "rule_table": {"checks", "report"},
     "commands": {
         *("config", "rule_table", "linter", "codes", "settings", "session", "report", "inputs"),
-        *("runner", "cache"),
+        *("runner", "cache", "doctor"),
     },
     "cli": {"commands", "session", "report"},
     "__main__": {"cli"},
