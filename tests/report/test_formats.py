@@ -120,7 +120,7 @@ def test_statistics_are_totals() -> None:
         text[text.index("statistics:") :]
         == """\
 statistics:
-  2 files, in 4.5 s
+  2 files, 4.5 s of analysis
   2 kernels, 1/2 complete (50 %)
   async ops: 3/5 analysed (60 %)
   shared accesses: 2/2 analysed (100 %)
