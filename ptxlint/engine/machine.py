@@ -455,7 +455,9 @@ class Machine:
                     value = merge(value, mask, v, other.mask)
                 mask |= other.mask
             regs[slot] = value
-        for child in children:
+        # Each child began with what the parent knows, which has not run since.
+        parent.clock = first.clock
+        for child in children[1:]:
             parent.clock.join(child.clock)
         gone = 0
         for child in children:
@@ -696,7 +698,12 @@ class Machine:
         waiting: list[Fiber] = list(state.waiting)  # type: ignore[arg-type]
         state.reset()
         for fiber in waiting:
-            fiber.clock.join(clock)
+            # It published all that it knew when it arrived; only its own time has gone on.
+            own = fiber.clock.seen
+            fiber.clock = clock.copy()
+            for component in (fiber.component, *self.remote_copies):
+                if component in own:
+                    fiber.clock.seen[component] = max(own[component], clock.seen.get(component, -1))
             self.wake(fiber, skip=True)
 
     def settle_cluster(self, partial: bool = False) -> bool:

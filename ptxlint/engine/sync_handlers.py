@@ -3,7 +3,7 @@
 from ptxlint.engine import mbarrier_rules, relaxed
 from ptxlint.engine.barriers import CtaBarrierState, Mbarrier
 from ptxlint.engine.machine import Machine
-from ptxlint.engine.memory_handlers import concrete, lanes_in, peer_of, shared_offset
+from ptxlint.engine.memory_handlers import concrete, peer_of, shared_offset
 from ptxlint.engine.program import Event
 from ptxlint.engine.values import FULL, LANES, Scalar, Value, lane_of, settle
 from ptxlint.engine.warp import Fiber
@@ -477,6 +477,3 @@ def _combine(
     if op == "redux" and all(v is lanes[0] for v in lanes) and effect.extra and effect.extra[0] != "add":
         return lanes[0]
     return machine.oracle.fresh((op, event.instruction.index), fiber, 0, (1 << 31) - 1)
-
-
-__all__ = ["lanes_in"]

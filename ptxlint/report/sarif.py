@@ -47,6 +47,7 @@ class _Run:
         self._results: list[Json] = []
         self._notifications: list[Json] = []
         self._artifacts: dict[str, Json] = {}
+        self._index: dict[str, int] = {}
         self._rules: dict[str, Json] = {}
         self._failed = False
 
@@ -172,11 +173,12 @@ class _Run:
         return {"artifactLocation": self._location(path), "region": region}
 
     def _location(self, path: str) -> Json:
-        self._artifact(path)
-        return {"uri": as_uri(path), "index": list(self._artifacts).index(as_uri(path))}
+        uri = self._artifact(path)["location"]["uri"]
+        return {"uri": uri, "index": self._index[uri]}
 
     def _artifact(self, path: str) -> Json:
         uri = as_uri(path)
+        self._index.setdefault(uri, len(self._index))
         return self._artifacts.setdefault(uri, {"location": {"uri": uri}})
 
     def _rule(self, finding: Finding) -> None:

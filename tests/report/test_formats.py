@@ -237,6 +237,19 @@ def test_github_escapes_what_the_runner_reads(folder: Path) -> None:
     assert error == "::error file=a%3Ab.ptx,title=ptxlint::100%25 gone"
 
 
+@pytest.mark.parametrize("name", ["github", "gitlab", "rdjson"])
+def test_a_line_of_source_is_told_once_for_all_targets(folder: Path, name: str) -> None:
+    made = report(weak_wait())
+    made.files += report(weak_wait()).files
+    made.files[1].path = "copy.sm_100a.ptx"
+    assert render(made, name).count("PTX201") == 2
+    write_sources(folder)
+    text = render(made, name)
+    assert text.count("PTX201") == 1
+    if name != "gitlab":
+        assert "in the PTX: copy.sm_90a.ptx:8:2, copy.sm_100a.ptx:8:2" in text
+
+
 def test_gitlab_fingerprints_are_unique_and_stable(folder: Path) -> None:
     made = report(weak_wait(), weak_wait(site=Site(1, 1)), WARNING)
     made.files += report(weak_wait()).files

@@ -219,6 +219,13 @@ def test_source_beside_the_ptx_is_found_from_another_folder(folder: Path) -> Non
     assert " --> build/copy.cu:9:3\n" in plain(result)
 
 
+def test_one_end_is_shown_where_the_wrapper_of_an_asm_statement_is_called(folder: Path) -> None:
+    write_sources(folder)
+    assert " --> copy.cu:9:3\n" in plain(report(weak_wait(trace=())))
+    only = Site(8, 2, LOAD.source[:1])
+    assert " --> copy.cu:2:55\n" in plain(report(weak_wait(trace=(), site=only)))
+
+
 def test_a_link_in_a_header_that_is_not_on_disk_is_skipped_outward(folder: Path) -> None:
     write_sources(folder)
     header = replace(LOAD.source[0], file="cuda/ptx.h")
