@@ -28,7 +28,8 @@ def _texts(file: FileReport) -> list[str]:
 
 
 def _texts_of(finding: Finding) -> list[str]:
-    return [finding.message, *(step.note for step in finding.trace)]
+    fix = () if finding.fix is None else (finding.fix.summary, finding.fix.ptx, finding.fix.cuda)
+    return [finding.message, *(step.note for step in finding.trace), *fix]
 
 
 def _file(file: FileReport, short: dict[str, str], full: dict[str, str]) -> FileReport:
@@ -56,7 +57,10 @@ def _finding(finding: Finding, short: dict[str, str]) -> Finding:
     if not any("_Z" in text for text in _texts_of(finding)):
         return finding
     trace = tuple(replace(step, note=_text(step.note, short)) for step in finding.trace)
-    return replace(finding, message=_text(finding.message, short), trace=trace)
+    fix = finding.fix
+    if fix is not None:  # the repair as PTX keeps the names that PTX has
+        fix = replace(fix, summary=_text(fix.summary, short), cuda=_text(fix.cuda, short))
+    return replace(finding, message=_text(finding.message, short), trace=trace, fix=fix)
 
 
 def _text(text: str, short: dict[str, str]) -> str:
