@@ -6,9 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from ptxlint.codes import read_prefixes
-from ptxlint.inputs import Input, InputError, decode, read_input
+from ptxlint.config import Configurations
+from ptxlint.inputs import Input, InputError, decode, read_inputs
+from ptxlint.inputs.content import HEAD_BYTES, Kind, kind_of
 from ptxlint.report.finding import Report
-from ptxlint.session import check_input
+from ptxlint.session import analyse_input, finish
 from ptxlint.settings import BLOCK_LIMITS, CLUSTER_LIMITS, Settings, Triple, read_shape
 
 Shape = int | str | tuple[int, ...]
@@ -30,6 +32,8 @@ def check(
 ) -> Report:
     """Check one PTX text or file and return what was found.
 
+    Files may be everything that the command takes: PTX, CUDA source, what has PTX in it, folders.
+
     Args:
         text_or_path: PTX text (a ``str`` of several lines or with a ``.version`` in it, or ``bytes``), or
             the path of a file (a path object, or a ``str`` of any other kind).
@@ -40,10 +44,11 @@ def check(
         block: Threads a CTA, ``128`` or ``(x, y, z)``, where the PTX does not say.
         cluster: CTAs a cluster, likewise.
         strict: What could not be analysed (PTX990, PTX991) is an error.
-        settings: What applies where the other arguments say nothing. No configuration file is read.
+        settings: What applies where the other arguments say nothing, as from :func:`find_settings`. No
+            configuration file is read otherwise.
 
     Returns:
-        A report of one file. Findings do not raise: ask ``report.findings()``.
+        A report of one file, or of each PTX text in it. Findings do not raise: ask ``report.findings()``.
 
     Raises:
         InputError: the file cannot be read, or it holds no PTX that can be parsed. For a syntax error
@@ -52,28 +57,42 @@ def check(
         RuntimeError: ptxlint itself failed.
     """
     chosen = _settings(settings or Settings(), select, ignore, extend_select, block, cluster, strict)
-    item = _input(text_or_path, name)
-    file = check_input(item, chosen)
-    report = Report([file])
-    if file.error is None:
-        return report
-    if file.error.startswith("internal error"):
-        raise RuntimeError(f"{file.path}: {file.error}")
-    raise InputError(f"{file.path}: {file.error}", report)
+    report = finish([(analyse_input(item, chosen), chosen) for item in _inputs(text_or_path, name)])
+    for file in report.files:
+        if file.error is None:
+            continue
+        if file.error.startswith("internal error"):
+            raise RuntimeError(f"{file.path}: {file.error}")
+        raise InputError(f"{file.path}: {file.error}", report)
+    return report
 
 
-def _input(text_or_path: str | bytes | os.PathLike[str], name: str | None) -> Input:
+def find_settings(path: str | os.PathLike[str] = "") -> Settings:
+    """Return the settings of the configuration nearest to *path*, a file or folder (the working directory).
+
+    Raises:
+        ConfigError: a configuration cannot be read, or has unknown keys, codes or values.
+    """
+    name = os.fspath(path)
+    configurations = Configurations()
+    is_folder = not name or os.path.isdir(name)
+    return (configurations.of_folder(name) if is_folder else configurations.of_file(name)).settings
+
+
+def _inputs(text_or_path: str | bytes | os.PathLike[str], name: str | None) -> list[Input]:
     if isinstance(text_or_path, bytes) or (isinstance(text_or_path, str) and _is_text(text_or_path)):
         data = text_or_path if isinstance(text_or_path, bytes) else text_or_path.encode("utf-8", "replace")
         path = name or TEXT_NAME
         try:
-            return Input(path, decode(data))
+            if kind_of(data[:HEAD_BYTES]) is not Kind.TEXT:
+                raise InputError("no PTX text: these are the bytes of a binary file; give its path")
+            return [Input(path, decode(data))]
         except InputError as error:
-            return Input(path, error=str(error))
+            return [Input(path, error=str(error))]
     path = os.fspath(text_or_path)
     # "-" is a file of that name here, not standard input.
-    item = read_input(path if path != "-" else str(Path(path).absolute()))
-    return item if name is None else replace(item, path=name)
+    found = list(read_inputs([path if path != "-" else str(Path(path).absolute())]))
+    return [replace(found[0], path=name)] if name is not None and len(found) == 1 else found
 
 
 def _is_text(value: str) -> bool:
@@ -90,14 +109,13 @@ def _settings(
     cluster: Shape | None,
     strict: bool,
 ) -> Settings:
-    return replace(
-        base,
-        select=_codes(select) or base.select,
-        ignore=_codes(ignore) or base.ignore,
-        extend_select=_codes(extend_select) or base.extend_select,
-        block=base.block if block is None else _shape(block, *BLOCK_LIMITS),
-        cluster=base.cluster if cluster is None else _shape(cluster, *CLUSTER_LIMITS),
-        strict=strict or base.strict,
+    return base.with_choices(
+        select=_codes(select),
+        ignore=_codes(ignore),
+        extend_select=_codes(extend_select),
+        block=None if block is None else _shape(block, *BLOCK_LIMITS),
+        cluster=None if cluster is None else _shape(cluster, *CLUSTER_LIMITS),
+        strict=strict or None,
     )
 
 

@@ -1,6 +1,5 @@
 """The whole pipeline on one page: text → syntax → effects → runs → conflicts → findings."""
 
-import hashlib
 import time
 from dataclasses import replace
 
@@ -8,8 +7,10 @@ from ptxlint import filters
 from ptxlint.checks import ALL_CHECKS
 from ptxlint.checks.base import Context, Draft
 from ptxlint.coverage import coverage_of, incomplete_notes
+from ptxlint.demangle import matches_kernel
 from ptxlint.engine.events import Conflict, Family, Gap
 from ptxlint.engine.run import MAX_STEPS, Analysis, analyse, prepare
+from ptxlint.fingerprints import fingerprint_of, fingerprints
 from ptxlint.ptx.parser import parse
 from ptxlint.ptx.syntax import Function, Module
 from ptxlint.report.finding import (
@@ -22,7 +23,7 @@ from ptxlint.report.finding import (
     Site,
     Step,
 )
-from ptxlint.settings import Settings
+from ptxlint.settings import Settings, Triple
 
 Options = Settings
 
@@ -38,12 +39,14 @@ def check_text(text: str, path: str, settings: Settings) -> FileReport:
 def analyse_text(text: str, path: str, settings: Settings) -> FileReport:
     """Find everything in one PTX text, advice that is off by default included."""
     start = time.perf_counter()
-    report = _analyse_text(text, path, settings)
+    module, report = read_text(text, path)
+    report.kernels = [analyse_kernel(module, function, settings) for function in kernels_of(module)]
     report.seconds = time.perf_counter() - start
     return report
 
 
-def _analyse_text(text: str, path: str, settings: Settings) -> FileReport:
+def read_text(text: str, path: str) -> tuple[Module, FileReport]:
+    """Parse one PTX text; the report has what concerns the file as a whole, and no kernels yet."""
     module = parse(text, path)
     report = FileReport(path, text=text)
     for problem in module.problems:
@@ -58,6 +61,7 @@ def _analyse_text(text: str, path: str, settings: Settings) -> FileReport:
                 Confidence.HIGH,
                 problem.message + expected,
                 site,
+                fingerprint=fingerprint_of("PTX999", problem.message),
             )
         )
     if report.problems:
@@ -66,10 +70,12 @@ def _analyse_text(text: str, path: str, settings: Settings) -> FileReport:
     bodies = [function for function in module.functions if not function.is_declaration]
     if bodies and not any(function.is_entry for function in bodies):
         report.problems.append(_no_kernel(module, bodies[0]))
-    for function in module.functions:
-        if function.is_entry and not function.is_declaration:
-            report.kernels.append(analyse_kernel(module, function, settings))
-    return report
+    return module, report
+
+
+def kernels_of(module: Module) -> list[Function]:
+    """Return the kernels of *module* that have a body, in order."""
+    return [function for function in module.functions if function.is_entry and not function.is_declaration]
 
 
 def _no_kernel(module: Module, function: Function) -> Finding:
@@ -83,12 +89,13 @@ def _no_kernel(module: Module, function: Function) -> Finding:
         Confidence.HIGH,
         "there is no kernel (.entry): the functions in this file were not analysed",
         Site(position.line, position.column),
+        fingerprint=fingerprint_of("PTX990"),
     )
 
 
 def analyse_kernel(module: Module, function: Function, settings: Settings) -> KernelReport:
     """Find everything in one kernel of a parsed module."""
-    analysis = prepare(module, function, settings.block, settings.cluster)
+    analysis = prepare(module, function, *launch_of(function.name, settings))
     analyse(analysis, settings.max_steps or MAX_STEPS)
     coverage = coverage_of(analysis)
     findings = findings_of(analysis)
@@ -96,6 +103,14 @@ def analyse_kernel(module: Module, function: Function, settings: Settings) -> Ke
     findings.sort(key=lambda f: (f.site.line, f.site.column, f.code))
     target = module.targets[0] if module.targets else ""
     return KernelReport(function.name, target, coverage, findings)
+
+
+def launch_of(kernel: str, settings: Settings) -> tuple[Triple | None, Triple | None]:
+    """Return the threads a CTA and the CTAs a cluster that *settings* give for *kernel*."""
+    hints = [hint for hint in settings.kernels if matches_kernel(kernel, hint.pattern)]
+    block = next((hint.block for hint in hints if hint.block is not None), settings.block)
+    cluster = next((hint.cluster for hint in hints if hint.cluster is not None), settings.cluster)
+    return block, cluster
 
 
 def findings_of(analysis: Analysis) -> list[Finding]:
@@ -114,8 +129,8 @@ def findings_of(analysis: Analysis) -> list[Finding]:
     for check in ALL_CHECKS:
         drafts.extend(check.run(context))
     return [
-        replace(finding, fingerprint=fingerprint)
-        for finding, fingerprint in fingerprints(fold(drafts, context), analysis.function.name)
+        replace(draft.finding, count=draft.count, fingerprint=fingerprint)
+        for draft, fingerprint in fingerprints(fold(drafts, context), analysis.function.name, analysis.launch)
     ]
 
 
@@ -203,25 +218,6 @@ def _rank(draft: Draft) -> tuple[int, int]:
     return confidence, -draft.finding.site.line
 
 
-def fingerprints(drafts: list[Draft], kernel: str) -> list[tuple[Finding, str]]:
-    """Give each finding an identity that survives moved lines and renumbered registers."""
-    seen: dict[str, int] = {}
-    result = []
-    for draft in sorted(drafts, key=lambda d: (d.finding.site.line, d.finding.site.column, d.finding.code)):
-        finding = replace(draft.finding, count=draft.count)
-        parts = [finding.code, finding.cause or "", kernel]
-        if draft.conflict is not None:
-            parts += [
-                draft.conflict.first.event.instruction.opcode,
-                draft.conflict.second.event.instruction.opcode,
-            ]
-        text = "\0".join(parts)
-        number = seen[text] = seen.get(text, 0) + 1
-        digest = hashlib.sha256(f"{text}\0{number}".encode()).hexdigest()[:16]
-        result.append((finding, digest))
-    return result
-
-
 def limits(analysis: Analysis, coverage: Coverage) -> list[Finding]:
     """Report what was not analysed (PTX990) and what the tables do not know (PTX991)."""
     context = Context(analysis)
@@ -241,9 +237,9 @@ def limits(analysis: Analysis, coverage: Coverage) -> list[Finding]:
                     None,
                     Severity.NOTE,
                     Confidence.HIGH,
-                    f"{instruction.opcode}: {what}",
+                    _unknown(instruction.opcode, what),
                     site,
-                    (),
+                    fingerprint=fingerprint_of("PTX991", analysis.function.name, instruction.opcode, what),
                 )
             )
     notes = incomplete_notes(analysis, coverage)
@@ -263,9 +259,15 @@ def limits(analysis: Analysis, coverage: Coverage) -> list[Finding]:
                 "not everything was analysed: " + "; ".join(note for note, _ in notes),
                 Site(position.line, position.column),
                 steps,
+                fingerprint=fingerprint_of("PTX990", analysis.function.name),
             )
         )
     return found
+
+
+def _unknown(opcode: str, what: str) -> str:
+    """Return in words that *what* is not in the tables: the opcode, or something of it."""
+    return f"{opcode} is not known" + (f": {what}" if what not in (opcode, f"opcode {opcode}") else "")
 
 
 def dump_text(text: str, path: str, settings: Settings, stage: str, kernel: str | None) -> str:

@@ -98,7 +98,8 @@ def test_the_action_checks_and_reports(
     files = "build/\nmore files/*.ptx\n\n"
     done = check(INPUT_FILES=files, INPUT_ARGS="--fail-on\nerror\n", INPUT_ANNOTATIONS="true")
     assert done.returncode == 0, done.stderr
-    [line] = done.stdout.splitlines()
+    assert done.stdout.startswith("error[PTX201]: ")
+    [line] = [line for line in done.stdout.splitlines() if line.startswith("::")]
     assert line.startswith("::error file=build/hazard.ptx,line=172,col=2,title=PTX201 ")
     output = dict(line.split("=", 1) for line in (tmp_path / "output").read_text("utf-8").splitlines())
     assert output == {"status": "1", "sarif-file": str(tmp_path / "temp" / "ptxlint.sarif")}
@@ -115,6 +116,7 @@ def test_the_action_checks_and_reports(
     done = check(INPUT_FILES=evil, INPUT_ARGS="", INPUT_ANNOTATIONS="false")
     assert done.returncode == 0
     assert "missing.ptx: no such file" in done.stderr
+    assert "::" not in done.stdout
     assert not list((tmp_path / "workspace").rglob("evil*"))
     assert "status=2" in (tmp_path / "output").read_text("utf-8")
 
@@ -158,6 +160,13 @@ def test_readme_workflows_fit_their_schema() -> None:
         validate(workflow, "vendor.github-workflows")
     uses = [step for step in workflows[0]["jobs"]["ptxlint"]["steps"] if "ptxlint@" in step.get("uses", "")]
     assert set(uses[0]["with"]) <= set(ACTION["inputs"])
+
+
+def test_own_workflow_fits_its_schema_and_uses_the_action() -> None:
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text("utf-8"))
+    validate(workflow, "vendor.github-workflows")
+    own = [step for step in workflow["jobs"]["action"]["steps"] if step.get("uses") == "./"]
+    assert [sorted(step["with"]) for step in own] == [["fail", "files"], ["files"]]
 
 
 def test_readme_gitlab_job(tmp_path: Path) -> None:
@@ -235,6 +244,12 @@ def test_pre_commit_runs_the_hooks(tmp_path: Path) -> None:
     assert "kernel two_stage_copy_fixed (sm_90a): analysed" in done.stdout
     assert hooks("strict", "--files", "clean.ptx").returncode == 0
     assert "no files to check" in hooks("ptxlint-cuda", "--all-files").stdout
+    if shutil.which("nvcc"):
+        shutil.copy(HAZARD.with_name("two_stage_copy.cu"), scratch / "copy.cu")
+        done = hooks("ptxlint-cuda", "--files", "copy.cu")
+        assert done.returncode == 1
+        assert "--> copy.cu:88:" in done.stdout
+        assert "compiled for" not in done.stdout  # the architecture is that of `args`
 
 
 def committed(folder: Path) -> str:

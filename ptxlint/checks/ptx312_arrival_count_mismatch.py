@@ -50,10 +50,9 @@ class ArrivalCountMismatch(Check):
 
     def _draft(self, context: Context, problem: Problem) -> Draft:
         where = barrier_name(context, problem.facts["address"])
-        arrivals = problem.facts["arrivals"]
+        arrivals, cause = problem.facts["arrivals"], problem.facts.get("cause")
         count = problem.facts["expected"]
-        expected = count if isinstance(count, int) else 0  # not known where only the lanes are too many
-        cause = problem.facts.get("cause")
+        expected = count if isinstance(count, int) else 0  # not known, nor told, when all lanes issue
         fix = Fix(
             "let the count of mbarrier.init be the arrivals of one phase",
             "mbarrier.init.shared::cta.b64 [mbar], arrivals_per_phase;",

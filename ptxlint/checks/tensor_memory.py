@@ -9,7 +9,7 @@ from ptxlint.engine.program import Event
 from ptxlint.engine.tensor_memory import Allocation, TensorAccess, TensorGap, Unit
 from ptxlint.engine.tensor_rules import KIND
 from ptxlint.records import record
-from ptxlint.report.finding import Confidence, Fix
+from ptxlint.report.finding import Confidence, Fix, Severity
 
 ACCESSES = (TensorGap.COMPLETION, TensorGap.ORDER, TensorGap.REFILL)
 WAIT_FOR_COMMIT = Fix(
@@ -121,6 +121,7 @@ def tell(
     near: tuple[LogEntry, str] | None = None,
     by_first: bool = False,
     best: Confidence = Confidence.HIGH,
+    severity: Severity | None = None,
 ) -> Draft:
     """Return the draft of *found*; copies fold by the place of the second access, or of the first."""
     draft = report(
@@ -133,6 +134,7 @@ def tell(
         notes=notes,
         near=near,
         best=best,
+        severity=severity,
     )
     anchor = found.hazard.first if by_first else found.hazard.second
     draft.fold = (check.code, cause, place_key(context, anchor.event))

@@ -3,7 +3,7 @@
 from ptxlint.engine import mbarrier_rules, relaxed
 from ptxlint.engine.barriers import CtaBarrierState, Mbarrier
 from ptxlint.engine.machine import Machine
-from ptxlint.engine.memory_handlers import concrete, lanes_in, peer_of, shared_offset
+from ptxlint.engine.memory_handlers import concrete, peer_of, shared_offset
 from ptxlint.engine.program import Event
 from ptxlint.engine.values import FULL, LANES, Scalar, Value, lane_of, settle
 from ptxlint.engine.warp import Fiber
@@ -245,7 +245,7 @@ def cta_barrier(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool
     machine.waits[fiber.warp.index] = machine.waits.get(fiber.warp.index, 0) + 1
     relaxed.acquire(machine, fiber)
     state.count = count if isinstance(count, int) else None
-    state.arrived[fiber.warp.index] = state.arrived.get(fiber.warp.index, 0) | mask
+    state.arrive(fiber.warp.index, mask)
     state.clock.join(machine.publish(fiber, mask))
     if effect.arrive_only:
         machine.barrier_rules.arrive_only(fiber, event, mask)
@@ -262,6 +262,13 @@ def cta_barrier(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool
     # It was the last to arrive: woken already, and queued.
     machine.ready.remove(fiber)
     fiber.at -= 1
+    return False
+
+
+def init_fence(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
+    """``fence.mbarrier_init``."""
+    machine.log(fiber, event, mask)
+    machine.cluster_memory.init_fence(fiber)
     return False
 
 
@@ -470,6 +477,3 @@ def _combine(
     if op == "redux" and all(v is lanes[0] for v in lanes) and effect.extra and effect.extra[0] != "add":
         return lanes[0]
     return machine.oracle.fresh((op, event.instruction.index), fiber, 0, (1 << 31) - 1)
-
-
-__all__ = ["lanes_in"]

@@ -14,17 +14,13 @@ share it. ``Unknowns`` holds what has been assumed about atoms; every comparison
 not decide is decided here, once, and remembered, so that equivalent comparisons agree.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from math import gcd
 from typing import Union
 
+from ptxlint.engine.solver import MAX_DEPTH, Solver
+
 LANES = 32
-# How many functions of functions of unknowns are followed to evaluate one.
-MAX_DEPTH = 80
-# Among how many unknowns one is looked for that gives a combination its value.
-MAX_LEAVES = 3
-# What other lengths are taken to be when small ones leave no solution.
-LARGE = 1 << 16
 FULL = (1 << LANES) - 1
 
 Offset = Union[int, "tuple[int, ...]"]
@@ -188,6 +184,7 @@ class Unknowns:
     """
 
     def __init__(self) -> None:
+        self.solver = Solver(self)
         self.reset({})
 
     def reset(self, preset: dict[Key, int]) -> None:
@@ -391,7 +388,7 @@ class Unknowns:
         unit = canonical(terms)[2]
         if any(atom.evaluate is not None for atom, _ in unit):
             wanted: dict[Atom, int] | None = None
-            for choice in self._choices(unit, self._leaves(unit), target):
+            for choice in self.solver.choices(unit, target):
                 if self._try_values(choice):
                     self._learn(choice)
                     return True
@@ -412,164 +409,9 @@ class Unknowns:
         self.learned[key] = target
         return False
 
-    def _leaves(self, terms: Terms) -> list[Atom]:
-        leaves: dict[int, Atom] = {}
-        stack = [atom for atom, _ in terms]
-        seen = set()
-        while stack:
-            node = stack.pop()
-            if node.id in seen:
-                continue
-            seen.add(node.id)
-            if node.evaluate is None:
-                if node.value is None:
-                    leaves[node.id] = node
-            else:
-                for argument in node.arguments:
-                    if isinstance(argument, Linear):
-                        stack.extend(a for a, _ in argument.terms)
-        return [leaves[i] for i in sorted(leaves)]
-
     def _learn(self, choice: "dict[Atom, int]") -> None:
         for leaf, chosen in choice.items():
             self.learned[canonical(((leaf, 1),))[0]] = chosen
-
-    def _choices(self, unit: Terms, leaves: list[Atom], target: int) -> "Iterator[dict[Atom, int]]":
-        """Yield values of *leaves* for which *unit* is *target*, or near it when there are no such.
-
-        One unknown is solved for, not the CTA's index if there is another; the others are small, or, as
-        a length that clips another, large.
-        """
-        rest = [leaf for leaf in leaves if leaf.key[0] != "ctaid"]
-        if not rest:
-            rest = leaves
-        if len(rest) != 1 and len(leaves) > MAX_LEAVES:
-            return
-        near: list[dict[Atom, int]] = []
-        solved = False
-        for number, (large, free) in enumerate((large, free) for large in (0, LARGE) for free in rest):
-            others = {
-                leaf: max(leaf.low, large if leaf in rest and leaf.high >= large else 0)
-                for leaf in leaves
-                if leaf is not free
-            }
-            if number and not any(leaf in rest for leaf in others):
-                break
-            values, exact = self._candidates(unit, free, others, target, thorough=not number)
-            choices = [{**others, free: value} for value in values]
-            if exact:
-                solved = True
-                yield from choices
-            near = near or choices
-        if not solved:
-            yield from near
-
-    def _plan(self, terms: Terms, chosen: "dict[Atom, int]") -> "list[Atom] | None":
-        """The atoms to evaluate for *terms*, arguments first, when those of *chosen* are given values.
-
-        None when something else is unknown too, or the functions are nested too deeply.
-        """
-        order: list[Atom] = []
-        done: set[int] = set()
-
-        def visit(atom: Atom, depth: int) -> bool:
-            if depth > MAX_DEPTH:
-                return False
-            if atom.id in done or atom in chosen or atom.value is not None:
-                return True
-            if atom.evaluate is None:
-                return False
-            for argument in atom.arguments:
-                if isinstance(argument, Linear):
-                    for inner, _ in argument.terms:
-                        if not visit(inner, depth + 1):
-                            return False
-            done.add(atom.id)
-            order.append(atom)
-            return True
-
-        return order if all(visit(atom, 0) for atom, _ in terms) else None
-
-    @staticmethod
-    def _evaluate(terms: Terms, plan: "list[Atom]", choice: "dict[Atom, int]") -> int:
-        """The value of *terms* under *choice*, without keeping anything; *plan* is from ``_plan``."""
-        values = dict(choice)
-        for atom in plan:
-            known = []
-            for argument in atom.arguments:
-                if argument.__class__ is int:
-                    known.append(argument)
-                    continue
-                total = argument.offset  # type: ignore[union-attr]
-                for inner, k in argument.terms:  # type: ignore[union-attr]
-                    v = values.get(inner)
-                    total += k * (inner.value if v is None else v)  # type: ignore[operator]
-                known.append(total)  # type: ignore[arg-type]
-            assert atom.evaluate is not None
-            values[atom] = atom.evaluate(*known)
-        total = 0
-        for atom, k in terms:
-            v = values.get(atom)
-            total += k * (atom.value if v is None else v)  # type: ignore[operator]
-        return total
-
-    def _candidates(
-        self, unit: Terms, free: Atom, others: "dict[Atom, int]", target: int, thorough: bool
-    ) -> tuple[list[int], bool]:
-        """Values of *free* for which the combination is *target*, and True; or near it, and False."""
-        choice = dict(others)
-        bound = self.bounds.get(canonical(((free, 1),))[0], (free.low, free.high))
-        low, high = max(bound[0], -(1 << 31)), min(bound[1], 1 << 31)
-        choice[free] = high
-        plan = self._plan(unit, choice)
-        if plan is None:
-            return [], False
-        top = self._evaluate(unit, plan, choice)
-        choice[free] = low
-        bottom = self._evaluate(unit, plan, choice)
-        falling = top < bottom
-        while low < high:
-            middle = (low + high) // 2
-            choice[free] = middle
-            reached = self._evaluate(unit, plan, choice)
-            if (reached > target) if falling else (reached < target):
-                low = middle + 1
-            else:
-                high = middle
-        found = []
-        if self.generous:
-            above, most = low, min(bound[1], low + (1 << 20))
-            while above < most:
-                middle = (above + most + 1) // 2
-                choice[free] = middle
-                if self._evaluate(unit, plan, choice) == target:
-                    above = middle
-                else:
-                    most = middle - 1
-            low = above
-        for distance in (0, 1, -1, 2, -2, 3, -3, 4, -4, 8, -8, 16, 32, 64):
-            value = low + distance
-            if not bound[0] <= value <= bound[1]:
-                continue
-            choice[free] = value
-            if self._evaluate(unit, plan, choice) == target:
-                found.append(value)
-        if not found and thorough:
-            # Not monotone: look at the smallest values one by one.
-            nearest: list[tuple[int, int]] = []
-            start = max(bound[0], 0)
-            for value in range(start, min(start + 400, bound[1] + 1)):
-                choice[free] = value
-                reached = self._evaluate(unit, plan, choice)
-                if reached == target:
-                    found.append(value)
-                    if len(found) >= 8:
-                        break
-                else:
-                    nearest.append((abs(reached - target), value))
-            if not found:
-                return [value for distance, value in sorted(nearest)[:8] if distance <= 8], False
-        return found, bool(found)
 
     def _try_values(self, choice: "dict[Atom, int]") -> bool:
         trail = self._trail = []

@@ -94,7 +94,7 @@ def decode(data: bytes) -> str:
     data = data.rstrip(b"\0")
     if not data.strip():
         raise InputError("no PTX: the file is empty, expected .version")
-    for magic, what in _REFUSED:
+    for magic, what in (*_BINARIES, *_REFUSED):
         if data.startswith(magic):
             raise InputError(f"no PTX text: this is {what}")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from ptxlint.inputs.content import reason
@@ -12,7 +12,9 @@ from ptxlint.inputs.item import Input
 KNOWN = ("ptx", "cu", "cubin", "fatbin", "o", "so", "a", "whl")
 
 
-def find_files(folder: str, include: Sequence[str]) -> Iterator[str | Input]:
+def find_files(
+    folder: str, include: Sequence[str], is_excluded: Callable[[str], bool] | None = None
+) -> Iterator[str | Input]:
     """Yield the files below *folder* with a suffix of *include*, sorted, then what went wrong.
 
     Links to folders are not followed, so that links in a circle do no harm.
@@ -25,16 +27,22 @@ def find_files(folder: str, include: Sequence[str]) -> Iterator[str | Input]:
     suffixes = tuple(f".{suffix}" for suffix in include)
     found: list[str] = []
     others: Counter[str] = Counter()
+    excluded = 0
+    left_out = is_excluded or (lambda path: False)
     for here, folders, files in os.walk(folder, onerror=note):
-        folders[:] = [name for name in folders if not name.startswith(".")]
+        folders[:] = [
+            name for name in folders if not name.startswith(".") and not left_out(os.path.join(here, name))
+        ]
         for name in files:
-            if name.endswith(suffixes):
+            if left_out(os.path.join(here, name)):
+                excluded += 1
+            elif name.endswith(suffixes):
                 found.append(os.path.join(here, name))
             else:
                 others[name.rpartition(".")[2]] += 1
     yield from sorted((path for path in found if _is_file(path)), key=lambda path: Path(path).parts)
     yield from errors
-    if not found and not errors:
+    if not found and not errors and not excluded:
         wanted = " or ".join(f"*{suffix}" for suffix in suffixes)
         rest = [(suffix, others[suffix]) for suffix in KNOWN if others[suffix]]
         counts = " and ".join(f"{count} *.{suffix}" for suffix, count in rest)

@@ -1,5 +1,6 @@
 """What is read: one text of PTX with its name, or the reason why there is none."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,7 @@ class InputOptions:
         compile_commands: The path of a compilation database, or of the folder that has one.
         stdin_name: The name of what standard input gives.
         tool_time_limit: Seconds for one run of nvcc or cuobjdump.
+        is_excluded: Whether a file or folder that is found in a folder is left out.
     """
 
     include: tuple[str, ...] = ("ptx",)
@@ -48,6 +50,7 @@ class InputOptions:
     compile_commands: str | None = None
     stdin_name: str | None = None
     tool_time_limit: float = 600.0
+    is_excluded: Callable[[str], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,10 @@
 import os
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ptxlint.inputs.archives import read_archive
-from ptxlint.inputs.binaries import extract_ptx
-from ptxlint.inputs.compile_commands import CUDA_SUFFIXES, CompileCommands
 from ptxlint.inputs.content import (
     HEAD_BYTES,
     Kind,
@@ -20,8 +19,11 @@ from ptxlint.inputs.content import (
 from ptxlint.inputs.folders import find_files
 from ptxlint.inputs.item import STDIN, STDIN_NAME, Input, InputError, InputOptions
 from ptxlint.inputs.launch_hints import triton_hints
-from ptxlint.inputs.nvcc import compile_source
-from ptxlint.tools import scratch_folder
+
+if TYPE_CHECKING:
+    from ptxlint.inputs.compile_commands import CompileCommands
+
+CUDA_SUFFIX = ".cu"
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 DEFAULTS = InputOptions()
@@ -53,12 +55,20 @@ class Reader:
         self._options = options
         self._commands: CompileCommands | None = None
 
+    def without_search(self) -> "Reader":
+        """Return a reader that can only read, and that can be sent to another process."""
+        reader = Reader(replace(self._options, is_excluded=None))
+        reader._commands = self._commands
+        return reader
+
     def find(self, arguments: Sequence[str]) -> list[str | Input]:
         """Return the files that *arguments* name, each once, in order; an Input says what went wrong.
 
         Without arguments, the CUDA files of the compilation database are meant.
         """
         if self._options.compile_commands is not None:
+            from ptxlint.inputs.compile_commands import CompileCommands
+
             try:
                 self._commands = CompileCommands(self._options.compile_commands)
             except InputError as error:
@@ -79,7 +89,7 @@ class Reader:
 
     def _find(self, argument: str) -> Iterator[str | Input]:
         if argument != STDIN and os.path.isdir(argument):
-            yield from find_files(argument, self._options.include)
+            yield from find_files(argument, self._options.include, self._options.is_excluded)
         elif _URL.match(argument) and not os.path.exists(argument):
             yield Input(argument, error="this is a URL, and only files are read: download it first")
         else:
@@ -100,7 +110,7 @@ class Reader:
         if path == STDIN:
             return False
         try:
-            return path.endswith(CUDA_SUFFIXES) or kind_of(read_head(path)) is not Kind.TEXT
+            return path.endswith(CUDA_SUFFIX) or kind_of(read_head(path)) is not Kind.TEXT
         except InputError:
             return False
 
@@ -108,15 +118,15 @@ class Reader:
         limit = self._options.tool_time_limit
         if path == STDIN:
             yield from self._read_stdin(name)
-        elif path.endswith(CUDA_SUFFIXES):
+        elif path.endswith(CUDA_SUFFIX):
+            from ptxlint.inputs.nvcc import compile_source
+
             entry = self._commands.find(path) if self._commands is not None else None
             yield from compile_source(path, self._options, entry)
         else:
             kind = kind_of(read_head(path))
-            if kind is Kind.BINARY:
-                yield from extract_ptx(path, name, folder_of(path), limit)
-            elif kind is Kind.ARCHIVE:
-                yield from read_archive(path, name, folder_of(path), limit)
+            if kind is not Kind.TEXT:
+                yield from _take_out(kind, path, name, folder_of(path), limit)
             else:
                 block, cluster = triton_hints(path)
                 text = decode(read_bytes(path))
@@ -127,12 +137,22 @@ class Reader:
         folder = folder_of(name) if self._options.stdin_name else ""
         kind = kind_of(data[:HEAD_BYTES])
         if kind is Kind.TEXT:
-            if name.endswith(CUDA_SUFFIXES):
+            if name.endswith(CUDA_SUFFIX):
                 raise InputError("CUDA source is not read from standard input: name the file")
             yield Input(name, decode(data), folder=folder)
             return
+        from ptxlint.tools import scratch_folder
+
         with scratch_folder() as scratch:
             file = scratch / (Path(name).name.strip("<>") or "stdin")
             file.write_bytes(data)
-            read = extract_ptx if kind is Kind.BINARY else read_archive
-            yield from read(str(file), name, folder, self._options.tool_time_limit)
+            yield from _take_out(kind, str(file), name, folder, self._options.tool_time_limit)
+
+
+def _take_out(kind: Kind, file: str, name: str, folder: str, time_limit: float) -> Iterator[Input]:
+    """Yield the PTX in a file that is no text; what it takes is loaded when it is wanted."""
+    if kind is Kind.BINARY:
+        from ptxlint.inputs.binaries import extract_ptx as read
+    else:
+        from ptxlint.inputs.archives import read_archive as read
+    yield from read(file, name, folder, time_limit)

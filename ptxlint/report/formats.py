@@ -7,15 +7,19 @@ but for the times that ``--statistics`` adds.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from ptxlint.report.finding import Report, Severity
+from ptxlint.report.finding import Report
 
 
 @dataclass(frozen=True, slots=True)
 class FormatOptions:
-    """What some formats ask for: *fail_on* decides what JUnit calls a failure."""
+    """What some formats ask for.
 
-    fail_on: Severity = Severity.WARNING
+    *statistics* adds totals to texts and JSON; *hidden* puts findings that comments or the baseline hide
+    into SARIF, as suppressed.
+    """
+
     statistics: bool = False
+    hidden: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,7 @@ def _json(report: Report, options: FormatOptions) -> str:
 def _sarif(report: Report, options: FormatOptions) -> str:
     from ptxlint.report import sarif
 
-    return sarif.render(report)
+    return sarif.render(report, options.hidden)
 
 
 def _github(report: Report, options: FormatOptions) -> str:
@@ -79,7 +83,7 @@ def _gitlab(report: Report, options: FormatOptions) -> str:
 def _junit(report: Report, options: FormatOptions) -> str:
     from ptxlint.report import junit
 
-    return junit.render(report, options.fail_on)
+    return junit.render(report)
 
 
 def _rdjson(report: Report, options: FormatOptions) -> str:

@@ -13,11 +13,11 @@ from ptxlint.report.places import Sources
 from ptxlint.report.printable import printable, xml_text
 
 
-def render(report: Report, fail_on: Severity) -> str:
+def render(report: Report) -> str:
     """Return the XML document, in ASCII."""
     root = ElementTree.Element("testsuites", name="ptxlint")
     for file in report.files:
-        root.append(_suite(file, fail_on))
+        root.append(_suite(file))
     for key in ("tests", "failures", "errors"):
         root.set(key, str(sum(int(suite.get(key, "0")) for suite in root)))
     ElementTree.indent(root)
@@ -25,10 +25,11 @@ def render(report: Report, fail_on: Severity) -> str:
     return document.decode("ascii")
 
 
-def _suite(file: FileReport, fail_on: Severity) -> ElementTree.Element:
+def _suite(file: FileReport) -> ElementTree.Element:
     path = xml_text(shown_path(file.path))
     suite = ElementTree.Element("testsuite", name=path)
-    sources = Sources(file.path, file.text)
+    sources = Sources.of(file)
+    fail_on = file.fail_on
     if file.error is not None or file.problems or not file.kernels:
         case = ElementTree.SubElement(suite, "testcase", classname=path, name="(file)", file=path)
         _findings(case, file.problems, sources, fail_on)
@@ -46,7 +47,9 @@ def _suite(file: FileReport, fail_on: Severity) -> ElementTree.Element:
 
 
 def _case(path: str, kernel: KernelReport, sources: Sources, fail_on: Severity) -> ElementTree.Element:
-    case = ElementTree.Element("testcase", classname=path, name=xml_text(printable(kernel.name)), file=path)
+    case = ElementTree.Element(
+        "testcase", classname=path, name=xml_text(printable(kernel.title or kernel.name)), file=path
+    )
     _findings(case, kernel.findings, sources, fail_on)
     minor = [finding for finding in kernel.findings if finding.severity.rank < fail_on.rank]
     out = ElementTree.SubElement(case, "system-out")

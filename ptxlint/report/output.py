@@ -30,6 +30,8 @@ class Target:
         """
         name, equals, rest = value.partition("=")
         target = cls(rest, name) if equals and name in FORMATS else cls(value)
+        if target.path == "-":
+            raise OutputError("- is standard output, where reports go without --output-file")
         if not target.path or "\0" in target.path:
             raise OutputError(f"{value!r} names no file")
         if os.path.isdir(target.path):

@@ -23,13 +23,13 @@ PAIRS = {
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """How often a rule reported; *copies* counts folded copies of a statement too."""
+    """How often a rule reported; *times* counts each time that the runs met it."""
 
     code: str
     name: str
     severity: Severity
     findings: int
-    copies: int
+    times: int
 
 
 @dataclass(slots=True)
@@ -75,12 +75,12 @@ class Statistics:
 
 def _found(report: Report) -> list[Found]:
     findings: Counter[tuple[str, int, str, Severity]] = Counter()
-    copies: Counter[tuple[str, int, str, Severity]] = Counter()
+    times: Counter[tuple[str, int, str, Severity]] = Counter()
     for finding in report.findings():
         key = (finding.code, -finding.severity.rank, finding.name, finding.severity)
         findings[key] += 1
-        copies[key] += finding.count
-    return [Found(key[0], key[2], key[3], findings[key], copies[key]) for key in sorted(findings)]
+        times[key] += finding.count
+    return [Found(key[0], key[2], key[3], findings[key], times[key]) for key in sorted(findings)]
 
 
 def _total(coverages: list[Coverage], key: str) -> tuple[int, int]:
@@ -109,7 +109,7 @@ def as_dict(statistics: Statistics) -> dict[str, Any]:
                 "name": found.name,
                 "severity": found.severity.value,
                 "findings": found.findings,
-                "copies": found.copies,
+                "times": found.times,
             }
             for found in statistics.found
         ],
@@ -136,7 +136,7 @@ def render(report: Report) -> Iterator[str]:
     totals = Statistics.of(report)
     yield "statistics:"
     failed = f", {totals.failed_files} not checked completely" if totals.failed_files else ""
-    yield f"  {plural(totals.files, 'file')}{failed}, in {totals.seconds:.1f} s"
+    yield f"  {plural(totals.files, 'file')}{failed}, {totals.seconds:.1f} s of analysis"
     yield f"  {plural(totals.kernels, 'kernel')}, {_share(totals.complete_kernels, totals.kernels, 'complete')}"
     for key, words in PAIRS.items():
         analysed, present = totals.coverage[key]
@@ -146,9 +146,9 @@ def render(report: Report) -> Iterator[str]:
     yield f"  step budget reached: {plural(totals.kernels_at_step_budget, 'kernel')}"
     yield f"  findings: {sum(found.findings for found in totals.found) or 'none'}"
     for found in totals.found:
-        copies = f" ({found.copies} copies)" if found.copies > found.findings else ""
+        times = f" (met {found.times} times)" if found.times > found.findings else ""
         yield printable(
-            f"    {found.findings:5}  {found.code}  {found.severity.value:7}  {found.name}{copies}"
+            f"    {found.findings:5}  {found.code}  {found.severity.value:7}  {found.name}{times}"
         )
     yield f"  unknown instructions: {sum(totals.unknown_instructions.values()) or 'none'}"
     for opcode, count in totals.unknown_instructions.items():

@@ -121,6 +121,7 @@ def test_an_interrupt_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.
         (".", "cannot write .: it is a folder"),
         ("", "names no file"),
         ("sarif=", "names no file"),
+        ("json=-", "- is standard output"),
         ("a\0b", "names no file"),
     ],
 )
