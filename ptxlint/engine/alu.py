@@ -1,7 +1,6 @@
 """Turns kept computations into closures over register lists."""
 
 from collections.abc import Callable
-from functools import cache
 from typing import TYPE_CHECKING
 
 from ptxlint.engine.operations import Operation, int_function
@@ -20,9 +19,7 @@ NOWHERE = -(1 << 30)
 def compile_alu(alu: Alu, code: Code, oracle: "Oracle") -> Step:
     """Return a closure that performs *alu* on a fiber's registers."""
     effect = alu.effect
-    if len(alu.srcs) not in operand_counts(effect.op):
-        step = _opaque(alu, oracle)  # ptxas does not take it
-    elif effect.op in ("setp", "set"):
+    if effect.op in ("setp", "set"):
         step = _comparison(alu, code, oracle)
     elif effect.op == "pack":
         step = _pack(alu, oracle)
@@ -35,20 +32,6 @@ def compile_alu(alu: Alu, code: Code, oracle: "Oracle") -> Step:
     if alu.guard is not None:
         return _guarded(alu, step, oracle)
     return step
-
-
-@cache
-def operand_counts(op: str) -> range:
-    """Return how many sources a computation may have."""
-    if op in ("setp", "set"):
-        return range(2, 4)
-    if op == "unpack":
-        return range(1, 2)
-    function = int_function(op, 32, False, 32, ())
-    if function is None:
-        return range(100)
-    arity = function.__code__.co_argcount
-    return range(arity, arity + 1)
 
 
 def _guarded(alu: Alu, step: Step, oracle: "Oracle") -> Step:
