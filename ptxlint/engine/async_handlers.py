@@ -450,7 +450,11 @@ def tensor_op(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
         access = make_access(machine, fiber, event, mask, address, DEFAULT_EXTENT, False, Family.TCGEN05)
         access.exact = False
         access.completion = (component, number)
+        if isinstance(effect, fx.TensorCopy):
+            machine.tensor.copied(access)
         perform(machine, fiber, access)
+    if isinstance(effect, fx.TensorMma):
+        machine.tensor.multiplied(fiber.warp.index)
     return False
 
 

@@ -205,6 +205,8 @@ class Machine:
         outcome.bad_fix = self.oracle.bad_fix
         mbarrier_rules.finish(self)
         tensor_rules.at_end(self)
+        if self.multiplies:
+            tensor_rules.without_unused(self)
         for barrier in self.mbarriers.values():
             outcome.phases.extend(barrier.history)
             # Copies whose phase nobody has waited for.
@@ -823,6 +825,8 @@ class Machine:
         found = outcome.conflicts.get(key)
         if found is not None:
             found.count += 1
+            if first.event.kind == "TensorCopy":
+                found.others.append((first, second))
             return
         assert self.running is not None
         conflict = Conflict(
