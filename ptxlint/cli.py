@@ -14,6 +14,7 @@ import click
 import ptxlint
 from ptxlint.commands.cache import cache
 from ptxlint.commands.check import check
+from ptxlint.commands.doctor import doctor
 from ptxlint.commands.dump import dump
 from ptxlint.commands.rules import rule, rules
 from ptxlint.commands.schema import schema
@@ -30,7 +31,7 @@ def cli() -> None:
     """Find missing orderings around the async proxy in PTX."""
 
 
-for command in (cache, check, dump, rule, rules, schema):
+for command in (cache, check, doctor, dump, rule, rules, schema):
     cli.add_command(command)
 
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ptxlint.baseline import BaselineError
+from ptxlint.commands.known import read_known, write_known
 from ptxlint.commands.options import block_option, cluster_option, code_prefixes
 from ptxlint.commands.output import output_targets, publish
 from ptxlint.commands.progress import progress_bar
@@ -41,6 +43,11 @@ FAILURE = 2
     multiple=True,
     callback=output_targets,
     help="Write the report to FILE, not to standard output; with FORMAT, that format, and print as well.",
+)
+@click.option(
+    "--omit-hidden",
+    is_flag=True,
+    help="Leave suppressed findings out of SARIF, for readers that do not know of suppressions.",
 )
 @click.option("--statistics", is_flag=True, help="Add totals: findings, coverage, what is unknown, time.")
 @click.option(
@@ -78,6 +85,18 @@ FAILURE = 2
     type=click.Path(),
     help="Take this configuration, not the pyproject.toml or ptxlint.toml that is nearest to a file.",
 )
+@click.option(
+    "--ignore-comments/--no-ignore-comments",
+    default=None,
+    help="Whether `ptxlint: ignore[CODE] reason` comments hide findings; by default they do.",
+)
+@click.option("--baseline", metavar="FILE", type=click.Path(), help="Hide the findings that FILE knows.")
+@click.option(
+    "--write-baseline",
+    metavar="FILE",
+    type=click.Path(),
+    help="Write what is found to FILE, for --baseline; nothing is a failure then.",
+)
 @click.option("--isolated", is_flag=True, help="Read no configuration.")
 @click.option(
     "--show-settings",
@@ -91,6 +110,7 @@ def check(
     files: tuple[str, ...],
     output_format: str | None,
     targets: tuple[Target, ...],
+    omit_hidden: bool,
     statistics: bool,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
@@ -101,6 +121,9 @@ def check(
     cluster: Triple | None,
     config: str | None,
     isolated: bool,
+    ignore_comments: bool | None,
+    baseline: str | None,
+    write_baseline: str | None,
     show_settings: bool,
     reading: InputOptions,
     running: "Running",
@@ -118,6 +141,8 @@ def check(
         "strict": strict,
         "fail_on": None if fail_on is None else Severity(fail_on),
         "output_format": output_format,
+        "ignore_comments": ignore_comments,
+        "baseline": baseline,
     }
     try:
         if config is not None and isolated:
@@ -126,17 +151,26 @@ def check(
         session = Session(configurations, choices)
         here = session.settings_here()
         if show_settings:
-            click.echo(settings_text(files, configurations, session, choices, here.output_format))
+            click.echo(settings_text(files, configurations, session, choices, output_format))
             return
         if not files and reading.compile_commands is None:
             raise click.UsageError("Missing argument 'FILES...'.")
+        known = read_known(here.baseline, write_baseline)
         report = check_all(files, session, replace(reading, is_excluded=session.is_excluded), running)
-    except ConfigError as error:
-        for line in str(error).split("\n"):
-            click.echo(f"ptxlint: error: {printable(line)}", err=True)
+    except (ConfigError, BaselineError) as error:
+        complain(error)
         ctx.exit(FAILURE)
-    options = FormatOptions(statistics)
-    written = publish(report, here.output_format, targets, options)
+    written = True
+    if known is not None:
+        if write_baseline is not None:
+            try:
+                known = write_known(known, report)
+            except BaselineError as error:
+                complain(error)
+                written = False
+        report = known.hide(report)
+    options = FormatOptions(statistics, hidden=not omit_hidden)
+    written = publish(report, here.output_format, targets, options) and written
     tell(report)
     ctx.exit(exit_status(report) if written else FAILURE)
 
@@ -159,12 +193,18 @@ def tell(report: Report) -> None:
             click.echo(f"ptxlint: error: {printable(file.path)}: {error}", err=True)
 
 
+def complain(error: Exception) -> None:
+    """Say what is wrong, on standard error, a line for each thing."""
+    for line in str(error).split("\n"):
+        click.echo(f"ptxlint: error: {printable(line)}", err=True)
+
+
 def settings_text(
     files: tuple[str, ...],
     configurations: Configurations,
     session: Session,
     choices: dict[str, Any],
-    output_format: str,
+    output_format: str | None,
 ) -> str:
     """Return what applies to each of *files*, or to the working directory, as TOML or JSON."""
     shown = []

@@ -44,6 +44,17 @@ from ptxlint.records import field, mutable_record
 # Turns after which a loop is taken for one that never ends under the values assumed.
 RUNAWAY = 1000
 
+# What hands accesses before it to others: a fence before that is not one for accesses behind it.
+PUBLISHING = (
+    fx.CtaBarrier,
+    fx.WarpBarrier,
+    fx.MbarrierArrive,
+    fx.ClusterArrive,
+    fx.BulkCopy,
+    fx.WgmmaOp,
+    fx.TensorMma,
+)
+
 Handler = Callable[["Machine", Fiber, Event, int], bool]
 
 
@@ -446,7 +457,9 @@ class Machine:
                     value = merge(value, mask, v, other.mask)
                 mask |= other.mask
             regs[slot] = value
-        for child in children:
+        # Each child began with what the parent knows, which has not run since.
+        parent.clock = first.clock
+        for child in children[1:]:
             parent.clock.join(child.clock)
         gone = 0
         for child in children:
@@ -687,7 +700,12 @@ class Machine:
         waiting: list[Fiber] = list(state.waiting)  # type: ignore[arg-type]
         state.reset()
         for fiber in waiting:
-            fiber.clock.join(clock)
+            # It published all that it knew when it arrived; only its own time has gone on.
+            own = fiber.clock.seen
+            fiber.clock = clock.copy()
+            for component in (fiber.component, *self.remote_copies):
+                if component in own:
+                    fiber.clock.seen[component] = max(own[component], clock.seen.get(component, -1))
             self.wake(fiber, skip=True)
 
     def settle_cluster(self, partial: bool = False) -> bool:
@@ -822,12 +840,16 @@ class Machine:
             first.write,
             second.write,
         )
+        count = 1
         found = outcome.conflicts.get(key)
         if found is not None:
             found.count += 1
             if first.event.kind == "TensorCopy":
                 found.others.append((first, second))
-            return
+            better = _may_miss(found.first, found.second) and not _may_miss(first, second)
+            if not better or self.tainted:
+                return
+            count = found.count  # the same, and now it is sure that they meet
         assert self.running is not None
         conflict = Conflict(
             gap,
@@ -836,6 +858,7 @@ class Machine:
             dict(self.running.clock.seen),
             self.tainted,
             self.oracle.scenario.name,
+            count,
             log=self.log_since(first),
         )
         self._facts(conflict)
@@ -911,6 +934,20 @@ class Machine:
             if e.detail == "unused" and e.sequence <= second.sequence
         ]
         facts["unused_wait"] = unused[-1] if unused else None
+        if conflict.gap is Gap.PROXY_FENCE:
+            facts["fence_before"] = self._fence_before(first)
+
+    def _fence_before(self, access: Access) -> LogEntry | None:
+        """The last fence of the async proxy by the thread of *access*, with nothing that publishes in between."""
+        for entry in reversed(self.logs.get(access.actor.warp, ())):
+            if entry.sequence > access.sequence or access.actor.mask & ~entry.actor.mask:
+                continue
+            effect = entry.event.effect
+            if isinstance(effect, fx.ProxyFence) and effect.orders_shared:
+                return entry
+            if isinstance(effect, PUBLISHING):
+                return None
+        return None
 
     def _foreign_wait(self, issuer: Actor) -> LogEntry | None:
         """The last wait for bulk groups by a thread that had none, other than *issuer*."""
@@ -993,6 +1030,11 @@ class Machine:
         key = (kind, event.instruction.index, other.instruction.index if other else -1)
         if key not in self.outcome.problems:
             self.outcome.problems[key] = Problem(kind, event, fiber.actor, other, detail, self.tainted)
+
+
+def _may_miss(first: Access, second: Access) -> bool:
+    """Return whether two accesses that meet as far as is known need not, one's size being unknown."""
+    return not (first.exact and second.exact) and first.low != second.low
 
 
 def _shift(value: Scalar, offset: int) -> Scalar:
