@@ -195,7 +195,10 @@ def bulk_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
                 if barrier is not None and remote_barrier:
                     # A symmetric peer sends the same to us.
                     barrier.peer = True
-                    barrier.unknown_bytes = True
+                    if size is None:
+                        barrier.unknown_bytes = True
+                    else:
+                        barrier.copied += size
                     if not number:
                         barrier.copies.append((event, address & 0xFFFFFF, None, size or 0))
                 continue

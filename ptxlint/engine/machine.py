@@ -601,8 +601,9 @@ class Machine:
         if progress:
             return True
         if self.launch.cluster_size > 1:
-            for barrier in waited:
-                if barrier.arrivals or barrier.copies or barrier.tx or barrier.peer:
+            begun = [barrier for barrier in waited if barrier.arrivals or barrier.copies or barrier.tx]
+            for barrier in begun or waited:
+                if begun or barrier.peer:
                     self.outcome.peers += 1
                     self.cluster_memory.hear()
                     self.complete(barrier)

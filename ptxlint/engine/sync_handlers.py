@@ -102,7 +102,8 @@ def mbarrier_arrive(machine: Machine, fiber: Fiber, event: Event, mask: int) -> 
             barrier.last_arrival = event
         if event.b.dst is not None:
             machine.write(fiber, event.b.dst, barrier.phase, lanes)
-        if event.b.expect is not None and not remote:
+        if event.b.expect is not None:
+            # What we let a peer expect of us, it lets us expect of it.
             barrier.expects[event.instruction.index] = event
             _expect(machine, fiber, barrier, event.b.expect, lanes)
         machine.log(fiber, event, lanes, number=barrier.address)
