@@ -15,6 +15,7 @@ import ptxlint
 from ptxlint.commands.cache import cache
 from ptxlint.commands.check import check
 from ptxlint.commands.dump import dump
+from ptxlint.commands.fix import fix
 from ptxlint.commands.rules import rule, rules
 from ptxlint.commands.schema import schema
 from ptxlint.report.printable import printable
@@ -30,7 +31,7 @@ def cli() -> None:
     """Find missing orderings around the async proxy in PTX."""
 
 
-for command in (cache, check, dump, rule, rules, schema):
+for command in (cache, check, dump, fix, rule, rules, schema):
     cli.add_command(command)
 
 

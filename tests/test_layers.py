@@ -39,10 +39,11 @@ ALLOWED = {
     "runner": {"session", "settings", "inputs", "report", "cache", "workers", "tools", "records"},
     "session": {"names", "config", "records", "linter", "filters", "settings", "inputs", "report"},
     "api": {"session", "settings", "codes", "inputs", "report"},
+    "fix": {"ptx", "model", "linter", "filters", "settings", "report", "records", "tools"},
     "rule_table": {"checks", "report"},
     "commands": {
         *("config", "rule_table", "linter", "codes", "settings", "session", "report", "inputs"),
-        *("runner", "cache"),
+        *("runner", "cache", "fix"),
     },
     "cli": {"commands", "session", "report"},
     "__main__": {"cli"},
