@@ -162,6 +162,13 @@ def test_readme_workflows_fit_their_schema() -> None:
     assert set(uses[0]["with"]) <= set(ACTION["inputs"])
 
 
+def test_own_workflow_fits_its_schema_and_uses_the_action() -> None:
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text("utf-8"))
+    validate(workflow, "vendor.github-workflows")
+    own = [step for step in workflow["jobs"]["action"]["steps"] if step.get("uses") == "./"]
+    assert [sorted(step["with"]) for step in own] == [["fail", "files"], ["files"]]
+
+
 def test_readme_gitlab_job(tmp_path: Path) -> None:
     [pipeline] = readme_yaml("GitLab")
     validate(pipeline, "vendor.gitlab-ci")

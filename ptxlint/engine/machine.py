@@ -838,10 +838,14 @@ class Machine:
             first.write,
             second.write,
         )
+        count = 1
         found = outcome.conflicts.get(key)
         if found is not None:
             found.count += 1
-            return
+            better = _may_miss(found.first, found.second) and not _may_miss(first, second)
+            if not better or self.tainted:
+                return
+            count = found.count  # the same, and now it is sure that they meet
         assert self.running is not None
         conflict = Conflict(
             gap,
@@ -850,6 +854,7 @@ class Machine:
             dict(self.running.clock.seen),
             self.tainted,
             self.oracle.scenario.name,
+            count,
             log=self.log_since(first),
         )
         self._facts(conflict)
@@ -1021,6 +1026,11 @@ class Machine:
         key = (kind, event.instruction.index, other.instruction.index if other else -1)
         if key not in self.outcome.problems:
             self.outcome.problems[key] = Problem(kind, event, fiber.actor, other, detail, self.tainted)
+
+
+def _may_miss(first: Access, second: Access) -> bool:
+    """Return whether two accesses that meet as far as is known need not, one's size being unknown."""
+    return not (first.exact and second.exact) and first.low != second.low
 
 
 def _shift(value: Scalar, offset: int) -> Scalar:

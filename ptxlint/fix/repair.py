@@ -11,6 +11,7 @@ from ptxlint.ptx.parser import parse
 from ptxlint.ptx.syntax import Function, Module
 from ptxlint.records import field, mutable_record, record
 from ptxlint.report.finding import FileReport, Finding, KernelReport, Severity
+from ptxlint.session import finish
 from ptxlint.settings import Settings
 
 # Candidates tried for one finding.
@@ -48,20 +49,28 @@ class Outcome:
 
 
 def repair_text(text: str, path: str, settings: Settings, unsafe: bool = False) -> Outcome:
-    """Repair what is reported of *text* under *settings* at severity warning or higher.
+    """Repair what is reported of *text* under *settings* at severity warning or higher, unless a comment hides it.
 
     With *unsafe* also by changes that do more than order, such as barriers. Each repair is shown to take its
     finding away without adding another; where ptxas is found, the text after assembles.
     """
     outcome = Outcome(text, text)
     module = parse(text, path)
-    report = filters.apply(analyse_text(text, path, settings), settings)
-    if report.error is not None:
-        outcome.error = report.error
+    analysed = analyse_text(text, path, settings)
+    if analysed.error is not None:
+        outcome.error = analysed.error
         return outcome
+    report = filters.apply(analysed, settings)
+    shown = finish([(analysed, settings)]).files[0]
+    visible = {(kernel.name, _key(f)) for kernel in shown.kernels for f in kernel.findings}
     functions = {function.name: function for function in module.functions if function.is_entry}
     for kernel in report.kernels:
-        _repair_kernel(outcome, module, functions[kernel.name], kernel, settings, unsafe)
+        wanted = [
+            f
+            for f in kernel.findings
+            if f.severity is not Severity.NOTE and (kernel.name, _key(f)) in visible
+        ]
+        _repair_kernel(outcome, module, functions[kernel.name], kernel, wanted, settings, unsafe)
     edits = [edit for repair in outcome.repaired for edit in repair.edits]
     outcome.after = apply(text, edits)
     if edits:
@@ -77,10 +86,10 @@ def _repair_kernel(
     module: Module,
     function: Function,
     kernel: KernelReport,
+    wanted: list[Finding],
     settings: Settings,
     unsafe: bool,
 ) -> None:
-    wanted = [f for f in kernel.findings if f.severity is not Severity.NOTE]
     present = {_key(f) for f in kernel.findings}
     made: list[Edit] = []
     gone: set[Key] = set()

@@ -136,7 +136,7 @@ def render(report: Report) -> Iterator[str]:
     totals = Statistics.of(report)
     yield "statistics:"
     failed = f", {totals.failed_files} not checked completely" if totals.failed_files else ""
-    yield f"  {plural(totals.files, 'file')}{failed}, in {totals.seconds:.1f} s"
+    yield f"  {plural(totals.files, 'file')}{failed}, {totals.seconds:.1f} s of analysis"
     yield f"  {plural(totals.kernels, 'kernel')}, {_share(totals.complete_kernels, totals.kernels, 'complete')}"
     for key, words in PAIRS.items():
         analysed, present = totals.coverage[key]
