@@ -162,6 +162,20 @@ def test_readme_workflows_fit_their_schema() -> None:
     assert set(uses[0]["with"]) <= set(ACTION["inputs"])
 
 
+@needs_bash
+def test_readme_workflow_without_the_action(
+    runner: Callable[..., "subprocess.CompletedProcess[str]"],
+) -> None:
+    install, *checks = [step["run"] for step in readme_yaml("GitHub")[1]["jobs"]["ptxlint"]["steps"][1:]]
+    assert install.startswith("pip install git+https://")
+    github, concise = (runner(script) for script in checks)
+    assert (github.returncode, concise.returncode) == (1, 1)
+    assert github.stdout.startswith("::error file=build/hazard.ptx,")
+    assert concise.stdout.startswith(
+        "::add-matcher::.github/ptxlint-matcher.json\nbuild/hazard.ptx:172:2: PTX201"
+    )
+
+
 def test_own_workflow_fits_its_schema_and_uses_the_action() -> None:
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text("utf-8"))
     validate(workflow, "vendor.github-workflows")
