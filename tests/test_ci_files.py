@@ -91,6 +91,26 @@ def runner(tmp_path: Path) -> Callable[..., "subprocess.CompletedProcess[str]"]:
 
 
 @needs_bash
+@pytest.mark.parametrize(("tools", "package"), [("false", str(ROOT)), ("true", f"{ROOT}[tools]")])
+def test_the_action_installs_itself(
+    runner: Callable[..., "subprocess.CompletedProcess[str]"], tmp_path: Path, tools: str, package: str
+) -> None:
+    python = tmp_path / "bin" / "python3"
+    python.write_text(
+        '#!/bin/sh\necho "$@" >> "$RUNNER_TEMP/calls"\n'
+        'if [ "$2" = venv ]; then mkdir -p "$3/bin" && cp "$0" "$3/bin/python"; fi\n',
+        "utf-8",
+    )
+    python.chmod(0o755)
+    done = runner(step("Install ptxlint")["run"], INPUT_CUDA_TOOLS=tools)
+    assert done.returncode == 0, done.stderr
+    venv = tmp_path / "temp" / "ptxlint-venv"
+    calls = (tmp_path / "temp" / "calls").read_text("utf-8").splitlines()
+    assert calls == [f"-m venv {venv}", f"-m pip install --quiet {package}"]
+    assert (tmp_path / "path").read_text("utf-8") == f"{venv}/bin\n"
+
+
+@needs_bash
 def test_the_action_checks_and_reports(
     runner: Callable[..., "subprocess.CompletedProcess[str]"], tmp_path: Path
 ) -> None:
