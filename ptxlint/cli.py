@@ -15,6 +15,7 @@ from ptxlint.commands.cache import cache
 from ptxlint.commands.check import check
 from ptxlint.commands.doctor import doctor
 from ptxlint.commands.dump import dump
+from ptxlint.commands.fix import fix
 from ptxlint.commands.rules import rule, rules
 from ptxlint.commands.schema import schema
 from ptxlint.report.printable import printable
@@ -46,7 +47,7 @@ def show_version(ctx: click.Context) -> None:
     ctx.exit()
 
 
-for command in (cache, check, doctor, dump, rule, rules, schema):
+for command in (cache, check, doctor, dump, fix, rule, rules, schema):
     cli.add_command(command)
 
 
