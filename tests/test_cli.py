@@ -85,7 +85,9 @@ def test_json(run: Run) -> None:
     [finding] = written["files"][0]["kernels"][0]["findings"]
     assert finding["code"] == "PTX201"
     assert finding["fix"]["ptx"]
-    assert {step["role"] for step in finding["trace"]} >= {"first", "second"}
+    # In order of time: the commit comes before the wait that does not do.
+    assert [step["role"] for step in finding["trace"]] == ["first", "path", "near-miss", "path", "second"]
+    assert finding["trace"][1]["note"] == "commits the bulk async-group"
 
 
 def test_concise(run: Run) -> None:
