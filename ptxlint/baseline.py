@@ -14,12 +14,13 @@ from typing import Any
 
 import ptxlint
 from ptxlint.report.finding import FileReport, Finding, Hidden, Report
+from ptxlint.settings import UserError
 
 VERSION = 1
 NEVER = "PTX999"
 
 
-class BaselineError(Exception):
+class BaselineError(UserError):
     """A baseline that cannot be read or made; the text names the file and says why."""
 
 

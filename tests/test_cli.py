@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,9 +13,10 @@ import pytest
 
 import ptxlint
 from ptxlint import cli, linter
+from ptxlint.codes import known_codes
 from ptxlint.ptx.syntax import Module
 from ptxlint.report.finding import FileReport
-from tests.conftest import FIXTURES
+from tests.conftest import FIXTURES, ROOT
 
 HAZARD = FIXTURES / "ptx201" / "two_stage_copy.sm_90a.ptx"
 CLEAN = FIXTURES / "ptx201" / "two_stage_copy_fixed.sm_90a.ptx"
@@ -299,10 +301,39 @@ def test_schema(run: Run) -> None:
 
 
 def test_version_and_help(run: Run) -> None:
-    assert run("--version").out == f"ptxlint, version {ptxlint.__version__}\n"
+    lines = run("--version").out.splitlines()
+    assert lines[0] == f"ptxlint, version {ptxlint.__version__}"
+    assert re.fullmatch(r"grammar of PTX ISA \d+\.\d+ \([0-9a-f]{8}\)", lines[1])
+    assert re.fullmatch(rf"{len(known_codes())} rules \([0-9a-f]{{8}}\)", lines[2])
+    assert run("-V").status == 0
     assert run("--help").status == 0
     assert run("check", "-h").status == 0
     assert run().status == 2
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+def test_shell_completion(tmp_path: Path) -> None:
+    """Run the line of the README in bash, and complete with what it defines."""
+    section = (ROOT / "README.md").read_text("utf-8").split("## Shell completion\n", 1)[1]
+    line = section.split("```sh\n", 1)[1].split("\n", 1)[0]
+    script = tmp_path / "ptxlint"
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m ptxlint "$@"\n')
+    script.chmod(0o755)
+    program = f"""
+PATH="{tmp_path}:$PATH"
+{line}
+complete -p ptxlint
+COMP_WORDS=(ptxlint check --select PTX101,PTX20); COMP_CWORD=3
+_ptxlint_completion ptxlint; echo "${{COMPREPLY[@]}}"
+COMPREPLY=(); COMP_WORDS=(ptxlint ru); COMP_CWORD=1
+_ptxlint_completion ptxlint; echo "${{COMPREPLY[@]}}"
+"""
+    done = subprocess.run(["bash", "-ec", program], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    registered, codes, commands = done.stdout.splitlines()
+    assert registered.endswith("_ptxlint_completion ptxlint")
+    assert codes.split() == [f"PTX101,{code}" for code in known_codes() if code.startswith("PTX20")]
+    assert commands.split() == ["rule", "rules"]
 
 
 def test_standard_input() -> None:

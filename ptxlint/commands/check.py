@@ -6,23 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ptxlint.baseline import BaselineError
-from ptxlint.commands.known import read_known, write_known
-from ptxlint.commands.options import block_option, cluster_option, code_prefixes
+from ptxlint.commands.options import block_option, cluster_option, code_prefixes, complete_code
 from ptxlint.commands.output import output_targets, publish
 from ptxlint.commands.progress import progress_bar
 from ptxlint.commands.reading import CheckCommand, reading_options
-from ptxlint.config import ConfigError, Configurations
-from ptxlint.config.show import Shown, as_json, as_text
+from ptxlint.config import Configurations
 from ptxlint.inputs import STDIN, InputOptions
 from ptxlint.report.finding import Report, Severity
 from ptxlint.report.formats import FORMATS, FormatOptions
 from ptxlint.report.output import Target
 from ptxlint.report.printable import printable, printable_lines
 from ptxlint.session import Session
-from ptxlint.settings import Triple
+from ptxlint.settings import Triple, UserError
 
 if TYPE_CHECKING:
+    from ptxlint.baseline import Baseline
     from ptxlint.runner import Running
 
 FINDINGS = 1
@@ -55,16 +53,23 @@ FAILURE = 2
     metavar="CODES",
     multiple=True,
     callback=code_prefixes,
+    shell_complete=complete_code,
     help="Report only these codes; beginnings count (PTX1).",
 )
 @click.option(
-    "--ignore", metavar="CODES", multiple=True, callback=code_prefixes, help="Do not report these codes."
+    "--ignore",
+    metavar="CODES",
+    multiple=True,
+    callback=code_prefixes,
+    shell_complete=complete_code,
+    help="Do not report these codes.",
 )
 @click.option(
     "--extend-select",
     metavar="CODES",
     multiple=True,
     callback=code_prefixes,
+    shell_complete=complete_code,
     help="Report these codes besides, also those that are off by default.",
 )
 @click.option(
@@ -155,24 +160,39 @@ def check(
             return
         if not files and reading.compile_commands is None:
             raise click.UsageError("Missing argument 'FILES...'.")
-        known = read_known(here.baseline, write_baseline)
+        known = read_baseline(here.baseline, write_baseline)
         report = check_all(files, session, replace(reading, is_excluded=session.is_excluded), running)
-    except (ConfigError, BaselineError) as error:
+    except UserError as error:
         complain(error)
         ctx.exit(FAILURE)
     written = True
     if known is not None:
-        if write_baseline is not None:
-            try:
-                known = write_known(known, report)
-            except BaselineError as error:
-                complain(error)
-                written = False
+        try:
+            known = known if write_baseline is None else rewrite_baseline(known, report)
+        except UserError as error:
+            complain(error)
+            written = False
         report = known.hide(report)
     options = FormatOptions(statistics, hidden=not omit_hidden)
     written = publish(report, here.output_format, targets, options) and written
     tell(report)
     ctx.exit(exit_status(report) if written else FAILURE)
+
+
+def read_baseline(read_from: str | None, write_to: str | None) -> "Baseline | None":
+    """Return the known findings, if there is a file of them or is to be one."""
+    if read_from is None and write_to is None:
+        return None
+    from ptxlint.commands.known import read_known
+
+    return read_known(read_from, write_to)
+
+
+def rewrite_baseline(known: "Baseline", report: Report) -> "Baseline":
+    """Write what is found down, and return what is known now."""
+    from ptxlint.commands.known import write_known
+
+    return write_known(known, report)
 
 
 def check_all(files: tuple[str, ...], session: Session, reading: InputOptions, running: "Running") -> Report:
@@ -207,6 +227,8 @@ def settings_text(
     output_format: str | None,
 ) -> str:
     """Return what applies to each of *files*, or to the working directory, as TOML or JSON."""
+    from ptxlint.config.show import Shown, as_json, as_text
+
     shown = []
     for file in files or (".",):
         is_folder = file == STDIN or os.path.isdir(file)

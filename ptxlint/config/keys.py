@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +34,8 @@ class Key:
 
 def suggestion(word: str, known: tuple[str, ...]) -> str:
     """Return ``; did you mean "…"?`` for the nearest of *known*, or nothing."""
+    from difflib import get_close_matches
+
     near = get_close_matches(word.lower().replace("_", "-"), known, n=1, cutoff=0.6)
     return f'; did you mean "{near[0]}"?' if near else ""
 

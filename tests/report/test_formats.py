@@ -120,7 +120,7 @@ def test_statistics_are_totals() -> None:
         text[text.index("statistics:") :]
         == """\
 statistics:
-  2 files, in 4.5 s
+  2 files, 4.5 s of analysis
   2 kernels, 1/2 complete (50 %)
   async ops: 3/5 analysed (60 %)
   shared accesses: 2/2 analysed (100 %)
@@ -170,6 +170,8 @@ def test_sarif_tells_the_whole_finding(folder: Path) -> None:
     assert "```" not in rule["help"]["text"]
     assert result["partialFingerprints"] == {"ptxlint/v1": "0123456789abcdef"}
     assert position(result["locations"][0]) == ("copy.cu", 9, 3)
+    snippet = result["locations"][0]["physicalLocation"]["region"]["snippet"]
+    assert snippet == {"text": "\t\tload(stages[c % 2], from);"}
     assert [position(place) for place in result["relatedLocations"]] == [
         ("copy.cu", 6, 3),
         ("copy.cu", 8, 3),
