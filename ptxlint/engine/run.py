@@ -504,6 +504,8 @@ def learn_sizes(machine: Machine) -> dict[int, int]:
             if not tensor or expected <= 1:
                 continue
             left = expected - sum(size for _, _, _, size in copies if size > 0)
+            if all(getattr(event.effect, "cta_group", None) == 2 for event, _ in tensor):
+                left //= 2  # the leader of a pair expects what its peer copies too
             gaps = [_gap(starts, address) for _, address in tensor]
             if left <= 0:
                 continue

@@ -142,3 +142,22 @@ def at_end(machine: "Machine") -> None:
     for holder in memory.allocations:
         if holder.freed is None:
             note(machine, TensorGap.NOT_DEALLOCATED, None, holder)
+
+
+def without_unused(machine: "Machine") -> None:
+    """Drop conflicts with copies into tensor memory that nothing multiplies: nobody sees what they read.
+
+    So it is where the loop of the multiplications has no turn.
+    """
+    for waiting in machine.tensor.unmultiplied.values():
+        for access in waiting.values():
+            access.unused = True
+    conflicts = machine.outcome.conflicts
+    for key, conflict in list(conflicts.items()):
+        if not conflict.first.unused:
+            continue
+        used = [pair for pair in conflict.others if not pair[0].unused]
+        if used:
+            conflict.first, conflict.second = used[0]
+        else:
+            del conflicts[key]
