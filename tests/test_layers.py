@@ -47,10 +47,13 @@ ALLOWED = {
         *("suppressions", "names"),
     },
     "api": {"config", "session", "settings", "codes", "inputs", "report"},
+    "fix": {
+        *("ptx", "model", "linter", "filters", "settings", "report", "records", "tools", "session"),
+    },
     "rule_table": {"checks", "report"},
     "commands": {
         *("config", "rule_table", "linter", "codes", "settings", "session", "report", "inputs"),
-        *("runner", "cache", "doctor", "baseline"),
+        *("runner", "cache", "doctor", "baseline", "fix"),
     },
     "cli": {"commands", "versions", "session", "report"},
     "__main__": {"cli"},

@@ -59,7 +59,7 @@ def test_outputs_and_table(request: pytest.FixtureRequest) -> None:
 
     current, count = _CONSOLE.subn(console, text)
     current, tables = _RULES.subn(lambda match: rule_table(), current)
-    assert (count, tables) == (3, 1)
+    assert (count, tables) == (4, 1)
     if request.config.getoption("--update-expect") and current != text:
         README.write_text(current, "utf-8")
         pytest.fail("README.md rewritten; look at the diff")

@@ -14,7 +14,7 @@ from ptxlint.engine.alu import NOWHERE, compile_alu
 from ptxlint.engine.async_units import GroupQueue
 from ptxlint.engine.barrier_rules import BarrierRules
 from ptxlint.engine.barriers import GENERATION, ClusterBarrierState, CtaBarrierState, Mbarrier
-from ptxlint.engine.clocks import Clock, Components
+from ptxlint.engine.clocks import Clock, Components, Part
 from ptxlint.engine.cluster_rules import ClusterMemory
 from ptxlint.engine.events import (
     Access,
@@ -216,6 +216,8 @@ class Machine:
         outcome.bad_fix = self.oracle.bad_fix
         mbarrier_rules.finish(self)
         tensor_rules.at_end(self)
+        if self.multiplies:
+            tensor_rules.without_unused(self)
         for barrier in self.mbarriers.values():
             outcome.phases.extend(barrier.history)
             # Copies whose phase nobody has waited for.
@@ -599,8 +601,9 @@ class Machine:
         if progress:
             return True
         if self.launch.cluster_size > 1:
-            for barrier in waited:
-                if barrier.arrivals or barrier.copies or barrier.tx or barrier.peer:
+            begun = [barrier for barrier in waited if barrier.arrivals or barrier.copies or barrier.tx]
+            for barrier in begun or waited:
+                if begun or barrier.peer:
                     self.outcome.peers += 1
                     self.cluster_memory.hear()
                     self.complete(barrier)
@@ -751,8 +754,12 @@ class Machine:
         if mask == fiber.mask:
             # Each lane arrives itself, after its own accesses, those in divergent code included.
             for lanes, other in self.warp_components.get(fiber.warp.index, ()):
-                if not lanes & ~mask and other in clock.seen:
+                if other not in clock.seen:
+                    continue
+                if not lanes & ~mask:
                     clock.seen[other + 1] = clock.seen[other]
+                elif mask & (mask - 1) and mask & lanes == mask:
+                    clock.arrived(other, Part(clock.seen[other], mask, lanes))
         fiber.tick()
         self._times[component] = fiber.clock.seen[component]
         return clock
@@ -842,6 +849,8 @@ class Machine:
         found = outcome.conflicts.get(key)
         if found is not None:
             found.count += 1
+            if first.event.kind == "TensorCopy":
+                found.others.append((first, second))
             better = _may_miss(found.first, found.second) and not _may_miss(first, second)
             if not better or self.tainted:
                 return
