@@ -53,10 +53,10 @@ def opaque(bits: int, written: int = 1) -> Handler:
 
 # How many sources a computation has.
 _SOURCES = {
-    **dict.fromkeys("mov abs neg not cnot popc clz brev bfind getctarank".split(), 1),
-    **dict.fromkeys("add sub mul mulhi mulwide div rem min max and or xor shl shr".split(), 2),
-    **dict.fromkeys("bmsk szext mapa".split(), 2),
-    **dict.fromkeys("mad madhi madwide sad bfe fns prmt shf_l shf_r dp4a selp slct".split(), 3),
+    **dict.fromkeys(words("mov abs neg not cnot popc clz brev bfind getctarank"), 1),
+    **dict.fromkeys(words("add sub mul mulhi mulwide div rem min max and or xor shl shr"), 2),
+    **dict.fromkeys(words("bmsk szext mapa"), 2),
+    **dict.fromkeys(words("mad madhi madwide sad bfe fns prmt shf_l shf_r dp4a selp slct"), 3),
     "bfi": 4,
 }
 

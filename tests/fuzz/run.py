@@ -117,7 +117,9 @@ def _without_numbers(message: str) -> str:
 
 def reduce(failure: Failure, deadline: float) -> Failure:
     """Delete lines as long as the same property fails in the same way, and a legal program stays legal."""
-    legal = failure.property in {rewriting.__name__ for rewriting in REWRITES} and properties.accepted(failure.text)
+    legal = failure.property in {rewriting.__name__ for rewriting in REWRITES} and properties.accepted(
+        failure.text
+    )
     lines = failure.text.split("\n")
     size = max(1, len(lines) // 2)
     best = failure
