@@ -23,12 +23,14 @@ def _texts(file: FileReport) -> list[str]:
     texts = [text for finding in file.problems for text in _texts_of(finding)]
     for kernel in file.kernels:
         texts += [kernel.name, *kernel.coverage.notes]
-        texts += [text for finding in kernel.findings for text in _texts_of(finding)]
+        found = [*kernel.findings, *(hidden.finding for hidden in kernel.hidden)]
+        texts += [text for finding in found for text in _texts_of(finding)]
     return texts
 
 
 def _texts_of(finding: Finding) -> list[str]:
-    return [finding.message, *(step.note for step in finding.trace)]
+    fix = () if finding.fix is None else (finding.fix.summary, finding.fix.ptx, finding.fix.cuda)
+    return [finding.message, *(step.note for step in finding.trace), *fix]
 
 
 def _file(file: FileReport, short: dict[str, str], full: dict[str, str]) -> FileReport:
@@ -48,6 +50,7 @@ def _kernel(kernel: KernelReport, short: dict[str, str], full: dict[str, str]) -
         demangled=full.get(kernel.name, ""),
         symbols={name: full[name] for name in names if full[name] != name},
         findings=[_finding(finding, short) for finding in kernel.findings],
+        hidden=[replace(hidden, finding=_finding(hidden.finding, short)) for hidden in kernel.hidden],
         coverage=replace(kernel.coverage, notes=[_text(note, short) for note in kernel.coverage.notes]),
     )
 
@@ -56,7 +59,10 @@ def _finding(finding: Finding, short: dict[str, str]) -> Finding:
     if not any("_Z" in text for text in _texts_of(finding)):
         return finding
     trace = tuple(replace(step, note=_text(step.note, short)) for step in finding.trace)
-    return replace(finding, message=_text(finding.message, short), trace=trace)
+    fix = finding.fix
+    if fix is not None:  # the repair as PTX keeps the names that PTX has
+        fix = replace(fix, summary=_text(fix.summary, short), cuda=_text(fix.cuda, short))
+    return replace(finding, message=_text(finding.message, short), trace=trace, fix=fix)
 
 
 def _text(text: str, short: dict[str, str]) -> str:

@@ -14,7 +14,7 @@ from ptxlint.engine.alu import NOWHERE, compile_alu
 from ptxlint.engine.async_units import GroupQueue
 from ptxlint.engine.barrier_rules import BarrierRules
 from ptxlint.engine.barriers import GENERATION, ClusterBarrierState, CtaBarrierState, Mbarrier
-from ptxlint.engine.clocks import Clock, Components
+from ptxlint.engine.clocks import Clock, Components, Part
 from ptxlint.engine.cluster_rules import ClusterMemory
 from ptxlint.engine.events import (
     Access,
@@ -216,6 +216,8 @@ class Machine:
         outcome.bad_fix = self.oracle.bad_fix
         mbarrier_rules.finish(self)
         tensor_rules.at_end(self)
+        if self.multiplies:
+            tensor_rules.without_unused(self)
         for barrier in self.mbarriers.values():
             outcome.phases.extend(barrier.history)
             # Copies whose phase nobody has waited for.
@@ -599,8 +601,9 @@ class Machine:
         if progress:
             return True
         if self.launch.cluster_size > 1:
-            for barrier in waited:
-                if barrier.arrivals or barrier.copies or barrier.tx or barrier.peer:
+            begun = [barrier for barrier in waited if barrier.arrivals or barrier.copies or barrier.tx]
+            for barrier in begun or waited:
+                if begun or barrier.peer:
                     self.outcome.peers += 1
                     self.cluster_memory.hear()
                     self.complete(barrier)
@@ -751,8 +754,12 @@ class Machine:
         if mask == fiber.mask:
             # Each lane arrives itself, after its own accesses, those in divergent code included.
             for lanes, other in self.warp_components.get(fiber.warp.index, ()):
-                if not lanes & ~mask and other in clock.seen:
+                if other not in clock.seen:
+                    continue
+                if not lanes & ~mask:
                     clock.seen[other + 1] = clock.seen[other]
+                elif mask & (mask - 1) and mask & lanes == mask:
+                    clock.arrived(other, Part(clock.seen[other], mask, lanes))
         fiber.tick()
         self._times[component] = fiber.clock.seen[component]
         return clock
@@ -838,10 +845,16 @@ class Machine:
             first.write,
             second.write,
         )
+        count = 1
         found = outcome.conflicts.get(key)
         if found is not None:
             found.count += 1
-            return
+            if first.event.kind == "TensorCopy":
+                found.others.append((first, second))
+            better = _may_miss(found.first, found.second) and not _may_miss(first, second)
+            if not better or self.tainted:
+                return
+            count = found.count  # the same, and now it is sure that they meet
         assert self.running is not None
         conflict = Conflict(
             gap,
@@ -850,6 +863,7 @@ class Machine:
             dict(self.running.clock.seen),
             self.tainted,
             self.oracle.scenario.name,
+            count,
             log=self.log_since(first),
         )
         self._facts(conflict)
@@ -1021,6 +1035,11 @@ class Machine:
         key = (kind, event.instruction.index, other.instruction.index if other else -1)
         if key not in self.outcome.problems:
             self.outcome.problems[key] = Problem(kind, event, fiber.actor, other, detail, self.tainted)
+
+
+def _may_miss(first: Access, second: Access) -> bool:
+    """Return whether two accesses that meet as far as is known need not, one's size being unknown."""
+    return not (first.exact and second.exact) and first.low != second.low
 
 
 def _shift(value: Scalar, offset: int) -> Scalar:

@@ -47,6 +47,7 @@ class _Run:
         self._results: list[Json] = []
         self._notifications: list[Json] = []
         self._artifacts: dict[str, Json] = {}
+        self._index: dict[str, int] = {}
         self._rules: dict[str, Json] = {}
         self._failed = False
 
@@ -98,7 +99,7 @@ class _Run:
             "ruleId": finding.code,
             "level": _LEVELS[finding.severity],
             "message": _message("\n".join([finding.message, row.help()]).strip()),
-            "locations": [self._at(row, finding.site)],
+            "locations": [self._primary(row)],
         }
         related = self._related(row)
         if related:
@@ -153,6 +154,14 @@ class _Run:
             ]
         }
 
+    def _primary(self, row: Row) -> Json:
+        """Return where the finding is, with the line of text: PTX is seldom in a repository."""
+        location = self._at(row, row.finding.site)
+        line = row.placer.text(row.placer.place(row.finding.site))
+        if line.strip():
+            location["physicalLocation"]["region"]["snippet"] = {"text": spell_surrogates(line)}
+        return location
+
     def _at(self, row: Row, site: Site, note: str = "") -> Json:
         place = row.placer.place(site)
         location: Json = {"physicalLocation": self._physical(place.file, place.line, place.column)}
@@ -172,11 +181,12 @@ class _Run:
         return {"artifactLocation": self._location(path), "region": region}
 
     def _location(self, path: str) -> Json:
-        self._artifact(path)
-        return {"uri": as_uri(path), "index": list(self._artifacts).index(as_uri(path))}
+        uri = self._artifact(path)["location"]["uri"]
+        return {"uri": uri, "index": self._index[uri]}
 
     def _artifact(self, path: str) -> Json:
         uri = as_uri(path)
+        self._index.setdefault(uri, len(self._index))
         return self._artifacts.setdefault(uri, {"location": {"uri": uri}})
 
     def _rule(self, finding: Finding) -> None:

@@ -93,7 +93,8 @@ class _Remark:
 def _remarks(finding: Finding, placer: Placer) -> Iterator[_Remark]:
     """Yield what follows the excerpt, after ``=``."""
     if finding.trace:
-        yield _Remark("path", "", tuple(_path(finding, placer)))
+        own = all(step.actor == "ptxlint" for step in finding.trace)
+        yield _Remark("where" if own else "path", "", tuple((_where if own else _path)(finding, placer)))
     if finding.fix is not None:
         repair = (*_repair("ptx", finding.fix.ptx), *_repair("cuda", finding.fix.cuda))
         yield _Remark("help", printable(finding.fix.summary), repair)
@@ -118,6 +119,13 @@ def _path(finding: Finding, placer: Placer) -> Iterator[str]:
         file = PurePath(place.file).name
         what = f"access {_ENDS[step.role]}" if step.role in _ENDS else step.note
         yield printable(f"{number}. {step.actor}: {what}, at {file}:{place.line}")
+
+
+def _where(finding: Finding, placer: Placer) -> Iterator[str]:
+    """Yield what was not analysed, each with the first place; no events of threads, so not numbered."""
+    for step in finding.trace:
+        place = placer.place(step.site)
+        yield printable(f"{step.note}, at {PurePath(place.file).name}:{place.line}")
 
 
 def _ends_at(finding: Finding, place_of: Callable[[Site], Place | None]) -> str:

@@ -120,7 +120,7 @@ def test_statistics_are_totals() -> None:
         text[text.index("statistics:") :]
         == """\
 statistics:
-  2 files, in 4.5 s
+  2 files, 4.5 s of analysis
   2 kernels, 1/2 complete (50 %)
   async ops: 3/5 analysed (60 %)
   shared accesses: 2/2 analysed (100 %)
@@ -170,6 +170,8 @@ def test_sarif_tells_the_whole_finding(folder: Path) -> None:
     assert "```" not in rule["help"]["text"]
     assert result["partialFingerprints"] == {"ptxlint/v1": "0123456789abcdef"}
     assert position(result["locations"][0]) == ("copy.cu", 9, 3)
+    snippet = result["locations"][0]["physicalLocation"]["region"]["snippet"]
+    assert snippet == {"text": "\t\tload(stages[c % 2], from);"}
     assert [position(place) for place in result["relatedLocations"]] == [
         ("copy.cu", 6, 3),
         ("copy.cu", 8, 3),
@@ -235,6 +237,19 @@ def test_github_escapes_what_the_runner_reads(folder: Path) -> None:
     assert message.startswith("50%25 of it,\\x0d\\x0aand: more%0Ahelp: wait for all groups")
     assert message.endswith("%0Ain the PTX: a,b:c%25.ptx:8:2")
     assert error == "::error file=a%3Ab.ptx,title=ptxlint::100%25 gone"
+
+
+@pytest.mark.parametrize("name", ["github", "gitlab", "rdjson"])
+def test_a_line_of_source_is_told_once_for_all_targets(folder: Path, name: str) -> None:
+    made = report(weak_wait())
+    made.files += report(weak_wait()).files
+    made.files[1].path = "copy.sm_100a.ptx"
+    assert render(made, name).count("PTX201") == 2
+    write_sources(folder)
+    text = render(made, name)
+    assert text.count("PTX201") == 1
+    if name != "gitlab":
+        assert "in the PTX: copy.sm_90a.ptx:8:2, copy.sm_100a.ptx:8:2" in text
 
 
 def test_gitlab_fingerprints_are_unique_and_stable(folder: Path) -> None:
