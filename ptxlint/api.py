@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ptxlint.codes import read_prefixes
+from ptxlint.config import Configurations
 from ptxlint.inputs import Input, InputError, decode, read_inputs
 from ptxlint.inputs.content import HEAD_BYTES, Kind, kind_of
 from ptxlint.report.finding import Report
@@ -43,7 +44,8 @@ def check(
         block: Threads a CTA, ``128`` or ``(x, y, z)``, where the PTX does not say.
         cluster: CTAs a cluster, likewise.
         strict: What could not be analysed (PTX990, PTX991) is an error.
-        settings: What applies where the other arguments say nothing. No configuration file is read.
+        settings: What applies where the other arguments say nothing, as from :func:`find_settings`. No
+            configuration file is read otherwise.
 
     Returns:
         A report of one file, or of each PTX text in it. Findings do not raise: ask ``report.findings()``.
@@ -63,6 +65,18 @@ def check(
             raise RuntimeError(f"{file.path}: {file.error}")
         raise InputError(f"{file.path}: {file.error}", report)
     return report
+
+
+def find_settings(path: str | os.PathLike[str] = "") -> Settings:
+    """Return the settings of the configuration nearest to *path*, a file or folder (the working directory).
+
+    Raises:
+        ConfigError: a configuration cannot be read, or has unknown keys, codes or values.
+    """
+    name = os.fspath(path)
+    configurations = Configurations()
+    is_folder = not name or os.path.isdir(name)
+    return (configurations.of_folder(name) if is_folder else configurations.of_file(name)).settings
 
 
 def _inputs(text_or_path: str | bytes | os.PathLike[str], name: str | None) -> list[Input]:

@@ -7,8 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from ptxlint.demangle import matches_kernel
-from ptxlint.names import with_cpp_names
-from ptxlint.report.finding import FileReport, Finding, Severity
+from ptxlint.report.finding import FileReport, Finding, Hidden, Severity
 from ptxlint.settings import Prefixes, Settings
 
 LIMITS = ("PTX990", "PTX991")
@@ -18,29 +17,33 @@ ALWAYS = "PTX999"
 def apply(report: FileReport, settings: Settings) -> FileReport:
     """Return *report* with what *settings* ask for; the report that was given stays as it is."""
     of_file = _ignored_in_file(report.path, settings)
-    kernels = [
-        replace(
-            kernel,
-            findings=_kept(kernel.findings, settings, (*of_file, *ignored_in_kernel(kernel.name, settings))),
+
+    def kept(findings: list[Finding], dropped: Prefixes) -> list[Finding]:
+        found = [finding for finding in findings if _is_kept(finding, settings, dropped)]
+        return [_with_severity(finding, settings) for finding in found]
+
+    def hidden(found: list[Hidden], dropped: Prefixes) -> list[Hidden]:
+        return [one for one in found if _is_kept(one.finding, settings, dropped)]
+
+    kernels = []
+    for kernel in report.kernels:
+        dropped = (*of_file, *ignored_in_kernel(kernel.name, settings))
+        kernels.append(
+            replace(kernel, findings=kept(kernel.findings, dropped), hidden=hidden(kernel.hidden, dropped))
         )
-        for kernel in report.kernels
-    ]
-    kept = replace(
+    return replace(
         report,
         kernels=kernels,
-        problems=_kept(report.problems, settings, of_file),
+        problems=kept(report.problems, of_file),
+        hidden=hidden(report.hidden, of_file),
         fail_on=settings.fail_on,
         source_roots=settings.source_roots,
     )
-    return with_cpp_names(kept)
 
 
-def _kept(findings: list[Finding], settings: Settings, dropped: Prefixes) -> list[Finding]:
-    return [
-        _with_severity(finding, settings)
-        for finding in findings
-        if finding.code == ALWAYS or (wanted(finding.code, settings) and not finding.code.startswith(dropped))
-    ]
+def _is_kept(finding: Finding, settings: Settings, dropped: Prefixes) -> bool:
+    code = finding.code
+    return code == ALWAYS or (wanted(code, settings) and not code.startswith(dropped))
 
 
 def _with_severity(finding: Finding, settings: Settings) -> Finding:
@@ -95,8 +98,10 @@ def ignored_in_kernel(name: str, settings: Settings) -> Prefixes:
 def matches_path(path: str, pattern: str, root: str) -> bool:
     """Return whether the glob matches *path*, relative to *root*, or its last part, or a folder above it.
 
-    ``*`` matches separators too.
+    ``*`` matches separators too. Of PTX out of another file, ``FILE#NAME``, the file counts as well.
     """
+    if "#" in path and matches_path(path.rpartition("#")[0], pattern, root):
+        return True
     relative = _relative(path, root)
     pattern = pattern.removeprefix("./").removesuffix("/")
     parents = [parent.as_posix() for parent in Path(relative).parents][:-1]

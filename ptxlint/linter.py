@@ -1,6 +1,5 @@
 """The whole pipeline on one page: text → syntax → effects → runs → conflicts → findings."""
 
-import hashlib
 import time
 from dataclasses import replace
 
@@ -11,6 +10,7 @@ from ptxlint.coverage import coverage_of, incomplete_notes
 from ptxlint.demangle import matches_kernel
 from ptxlint.engine.events import Conflict, Family, Gap
 from ptxlint.engine.run import MAX_STEPS, Analysis, analyse, prepare
+from ptxlint.fingerprints import fingerprint_of, fingerprints
 from ptxlint.ptx.parser import parse
 from ptxlint.ptx.syntax import Function, Module
 from ptxlint.report.finding import (
@@ -61,6 +61,7 @@ def read_text(text: str, path: str) -> tuple[Module, FileReport]:
                 Confidence.HIGH,
                 problem.message + expected,
                 site,
+                fingerprint=fingerprint_of("PTX999", problem.message),
             )
         )
     if report.problems:
@@ -88,6 +89,7 @@ def _no_kernel(module: Module, function: Function) -> Finding:
         Confidence.HIGH,
         "there is no kernel (.entry): the functions in this file were not analysed",
         Site(position.line, position.column),
+        fingerprint=fingerprint_of("PTX990"),
     )
 
 
@@ -127,8 +129,8 @@ def findings_of(analysis: Analysis) -> list[Finding]:
     for check in ALL_CHECKS:
         drafts.extend(check.run(context))
     return [
-        replace(finding, fingerprint=fingerprint)
-        for finding, fingerprint in fingerprints(fold(drafts, context), analysis.function.name)
+        replace(draft.finding, count=draft.count, fingerprint=fingerprint)
+        for draft, fingerprint in fingerprints(fold(drafts, context), analysis.function.name, analysis.launch)
     ]
 
 
@@ -216,30 +218,6 @@ def _rank(draft: Draft) -> tuple[int, int]:
     return confidence, -draft.finding.site.line
 
 
-def fingerprints(drafts: list[Draft], kernel: str) -> list[tuple[Finding, str]]:
-    """Give each finding an identity that survives moved lines and renumbered registers."""
-    seen: dict[str, int] = {}
-    result = []
-    for draft in sorted(drafts, key=lambda d: (d.finding.site.line, d.finding.site.column, d.finding.code)):
-        finding = replace(draft.finding, count=draft.count)
-        parts = [finding.code, finding.cause or "", kernel]
-        if draft.conflict is not None:
-            parts += [
-                draft.conflict.first.event.instruction.opcode,
-                draft.conflict.second.event.instruction.opcode,
-            ]
-        text = "\0".join(parts)
-        number = seen[text] = seen.get(text, 0) + 1
-        digest = hashlib.sha256(f"{text}\0{number}".encode()).hexdigest()[:16]
-        result.append((finding, digest))
-    return result
-
-
-def _unknown(opcode: str, what: str) -> str:
-    """Return in words that *what* is not in the tables: the opcode, or something of it."""
-    return f"{opcode} is not known" + (f": {what}" if what not in (opcode, f"opcode {opcode}") else "")
-
-
 def limits(analysis: Analysis, coverage: Coverage) -> list[Finding]:
     """Report what was not analysed (PTX990) and what the tables do not know (PTX991)."""
     context = Context(analysis)
@@ -261,7 +239,7 @@ def limits(analysis: Analysis, coverage: Coverage) -> list[Finding]:
                     Confidence.HIGH,
                     _unknown(instruction.opcode, what),
                     site,
-                    (),
+                    fingerprint=fingerprint_of("PTX991", analysis.function.name, instruction.opcode, what),
                 )
             )
     notes = incomplete_notes(analysis, coverage)
@@ -281,9 +259,15 @@ def limits(analysis: Analysis, coverage: Coverage) -> list[Finding]:
                 "not everything was analysed: " + "; ".join(note for note, _ in notes),
                 Site(position.line, position.column),
                 steps,
+                fingerprint=fingerprint_of("PTX990", analysis.function.name),
             )
         )
     return found
+
+
+def _unknown(opcode: str, what: str) -> str:
+    """Return in words that *what* is not in the tables: the opcode, or something of it."""
+    return f"{opcode} is not known" + (f": {what}" if what not in (opcode, f"opcode {opcode}") else "")
 
 
 def dump_text(text: str, path: str, settings: Settings, stage: str, kernel: str | None) -> str:

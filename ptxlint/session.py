@@ -2,7 +2,7 @@
 
 :func:`analyse_input` finds everything there is, whatever is asked for, so that its result may be kept
 and made elsewhere. A :class:`Session` knows the settings of each input and makes the report of them:
-suppressions, selection, severities, the baseline, names.
+suppressions, selection, severities, names.
 """
 
 import time
@@ -15,9 +15,11 @@ import ptxlint
 from ptxlint import filters
 from ptxlint.config import Config, Configurations
 from ptxlint.inputs import Input
+from ptxlint.names import demangled
 from ptxlint.records import record, replace
 from ptxlint.report.finding import FileReport, KernelReport, Report
 from ptxlint.settings import Settings
+from ptxlint.suppressions import Suppressions
 
 
 class Session:
@@ -162,8 +164,17 @@ def launch_settings(item: Input, settings: Settings) -> Settings:
 
 
 def finish(analysed: Iterable[tuple[FileReport, Settings]]) -> Report:
-    """Keep of what was found what the settings of each file ask for."""
-    return Report([filters.apply(file, settings) for file, settings in analysed])
+    """Make the report of what was found: what comments do not hide, and the settings ask for.
+
+    The reports that are given stay as they are.
+    """
+    suppressions = Suppressions()
+    files = []
+    for file, settings in analysed:
+        shown = suppressions.apply(file, settings) if settings.ignore_comments else file
+        files.append((shown, settings))
+    suppressions.report_useless()
+    return demangled(Report([filters.apply(file, settings) for file, settings in files]))
 
 
 def internal_error(error: Exception) -> str:

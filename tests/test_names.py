@@ -5,9 +5,9 @@ import json
 import pytest
 
 from ptxlint import demangle
-from ptxlint.names import with_cpp_names
+from ptxlint.names import demangled
 from ptxlint.report import sarif
-from ptxlint.report.finding import Coverage, FileReport, KernelReport, Report, Step
+from ptxlint.report.finding import Coverage, FileReport, Hidden, KernelReport, Report, Step
 from ptxlint.report.formats import render
 from tests.report.reports import LOAD, STORE, weak_wait
 
@@ -29,19 +29,27 @@ def file() -> FileReport:
     return FileReport("k.ptx", kernels=kernels)
 
 
+def hiding() -> KernelReport:
+    """The kernel with its finding hidden."""
+    kernel = file().kernels[0]
+    return KernelReport(KERNEL, "", Coverage(), hidden=[Hidden(kernel.findings[0], "comment")])
+
+
 @pytest.mark.skipif(demangle.demangle(["_Z1fi"])["_Z1fi"] == "_Z1fi", reason="nothing demangles here")
 def test_texts_have_short_names_that_differ() -> None:
-    named = with_cpp_names(file())
+    [named] = demangled(Report([file()])).files
     kernel, plain = named.kernels
     assert (kernel.name, kernel.title) == (KERNEL, "my::copy<2>")
     assert kernel.demangled.startswith("void my::copy<2>(")
-    assert (plain.name, plain.title) == ("plain", "plain")
-    assert plain.findings[0] is not None
+    assert (plain.name, plain.title) == ("plain", "")
+    assert set(kernel.symbols) == {STAGES, OTHER}
     first, second = (step.note for step in kernel.findings[0].trace)
     assert first.startswith("reads my::copy<2>")
     assert first.removeprefix("reads ").removesuffix("+16") != second.removeprefix("writes ")
     assert kernel.findings[0].message.endswith("or at _Znothing")
     assert kernel.findings[0].fingerprint == file().kernels[0].findings[0].fingerprint
+    [hidden] = demangled(Report([FileReport("k.ptx", kernels=[hiding()])])).files[0].kernels[0].hidden
+    assert hidden.finding.message.startswith("4096 bytes at my::copy<2>::stages")
     report = Report([named])
     assert "kernel my::copy<2> (sm_90a): analysed" in render(report, "full")
     assert "%0Akernel: my::copy<2>" in render(report, "github")
@@ -58,13 +66,13 @@ def test_texts_have_short_names_that_differ() -> None:
 
 
 def test_nothing_to_do_gives_the_report_itself() -> None:
-    report = FileReport("k.ptx", kernels=[KernelReport("plain", "", Coverage(), [weak_wait()])])
-    assert with_cpp_names(report) is report
+    report = Report([FileReport("k.ptx", kernels=[KernelReport("plain", "", Coverage(), [weak_wait()])])])
+    assert demangled(report) is report
 
 
 def test_without_a_demangler_names_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(demangle, "_demangler", lambda: lambda names: names)
     monkeypatch.setattr(demangle, "_known", {})
-    named = with_cpp_names(file())
+    [named] = demangled(Report([file()])).files
     assert named.kernels[0].title == KERNEL
     assert STAGES in named.kernels[0].findings[0].message

@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ptxlint.commands.options import block_option, cluster_option, code_prefixes
+from ptxlint.commands.options import block_option, cluster_option, code_prefixes, complete_code
 from ptxlint.commands.output import output_targets, publish
 from ptxlint.commands.progress import progress_bar
 from ptxlint.commands.reading import CheckCommand, reading_options
-from ptxlint.config import ConfigError, Configurations
-from ptxlint.config.show import Shown, as_json, as_text
+from ptxlint.config import Configurations
 from ptxlint.inputs import STDIN, InputOptions
 from ptxlint.report.finding import Report, Severity
 from ptxlint.report.formats import FORMATS, FormatOptions
 from ptxlint.report.output import Target
 from ptxlint.report.printable import printable, printable_lines
 from ptxlint.session import Session
-from ptxlint.settings import Triple
+from ptxlint.settings import Triple, UserError
 
 if TYPE_CHECKING:
+    from ptxlint.baseline import Baseline
     from ptxlint.runner import Running
 
 FINDINGS = 1
@@ -42,22 +42,34 @@ FAILURE = 2
     callback=output_targets,
     help="Write the report to FILE, not to standard output; with FORMAT, that format, and print as well.",
 )
+@click.option(
+    "--omit-hidden",
+    is_flag=True,
+    help="Leave suppressed findings out of SARIF, for readers that do not know of suppressions.",
+)
 @click.option("--statistics", is_flag=True, help="Add totals: findings, coverage, what is unknown, time.")
 @click.option(
     "--select",
     metavar="CODES",
     multiple=True,
     callback=code_prefixes,
+    shell_complete=complete_code,
     help="Report only these codes; beginnings count (PTX1).",
 )
 @click.option(
-    "--ignore", metavar="CODES", multiple=True, callback=code_prefixes, help="Do not report these codes."
+    "--ignore",
+    metavar="CODES",
+    multiple=True,
+    callback=code_prefixes,
+    shell_complete=complete_code,
+    help="Do not report these codes.",
 )
 @click.option(
     "--extend-select",
     metavar="CODES",
     multiple=True,
     callback=code_prefixes,
+    shell_complete=complete_code,
     help="Report these codes besides, also those that are off by default.",
 )
 @click.option(
@@ -78,6 +90,18 @@ FAILURE = 2
     type=click.Path(),
     help="Take this configuration, not the pyproject.toml or ptxlint.toml that is nearest to a file.",
 )
+@click.option(
+    "--ignore-comments/--no-ignore-comments",
+    default=None,
+    help="Whether `ptxlint: ignore[CODE] reason` comments hide findings; by default they do.",
+)
+@click.option("--baseline", metavar="FILE", type=click.Path(), help="Hide the findings that FILE knows.")
+@click.option(
+    "--write-baseline",
+    metavar="FILE",
+    type=click.Path(),
+    help="Write what is found to FILE, for --baseline; nothing is a failure then.",
+)
 @click.option("--isolated", is_flag=True, help="Read no configuration.")
 @click.option(
     "--show-settings",
@@ -91,6 +115,7 @@ def check(
     files: tuple[str, ...],
     output_format: str | None,
     targets: tuple[Target, ...],
+    omit_hidden: bool,
     statistics: bool,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
@@ -101,6 +126,9 @@ def check(
     cluster: Triple | None,
     config: str | None,
     isolated: bool,
+    ignore_comments: bool | None,
+    baseline: str | None,
+    write_baseline: str | None,
     show_settings: bool,
     reading: InputOptions,
     running: "Running",
@@ -118,6 +146,8 @@ def check(
         "strict": strict,
         "fail_on": None if fail_on is None else Severity(fail_on),
         "output_format": output_format,
+        "ignore_comments": ignore_comments,
+        "baseline": baseline,
     }
     try:
         if config is not None and isolated:
@@ -126,19 +156,43 @@ def check(
         session = Session(configurations, choices)
         here = session.settings_here()
         if show_settings:
-            click.echo(settings_text(files, configurations, session, choices, here.output_format))
+            click.echo(settings_text(files, configurations, session, choices, output_format))
             return
         if not files and reading.compile_commands is None:
             raise click.UsageError("Missing argument 'FILES...'.")
+        known = read_baseline(here.baseline, write_baseline)
         report = check_all(files, session, replace(reading, is_excluded=session.is_excluded), running)
-    except ConfigError as error:
-        for line in str(error).split("\n"):
-            click.echo(f"ptxlint: error: {printable(line)}", err=True)
+    except UserError as error:
+        complain(error)
         ctx.exit(FAILURE)
-    options = FormatOptions(statistics)
-    written = publish(report, here.output_format, targets, options)
+    written = True
+    if known is not None:
+        try:
+            known = known if write_baseline is None else rewrite_baseline(known, report)
+        except UserError as error:
+            complain(error)
+            written = False
+        report = known.hide(report)
+    options = FormatOptions(statistics, hidden=not omit_hidden)
+    written = publish(report, here.output_format, targets, options) and written
     tell(report)
     ctx.exit(exit_status(report) if written else FAILURE)
+
+
+def read_baseline(read_from: str | None, write_to: str | None) -> "Baseline | None":
+    """Return the known findings, if there is a file of them or is to be one."""
+    if read_from is None and write_to is None:
+        return None
+    from ptxlint.commands.known import read_known
+
+    return read_known(read_from, write_to)
+
+
+def rewrite_baseline(known: "Baseline", report: Report) -> "Baseline":
+    """Write what is found down, and return what is known now."""
+    from ptxlint.commands.known import write_known
+
+    return write_known(known, report)
 
 
 def check_all(files: tuple[str, ...], session: Session, reading: InputOptions, running: "Running") -> Report:
@@ -159,14 +213,22 @@ def tell(report: Report) -> None:
             click.echo(f"ptxlint: error: {printable(file.path)}: {error}", err=True)
 
 
+def complain(error: Exception) -> None:
+    """Say what is wrong, on standard error, a line for each thing."""
+    for line in str(error).split("\n"):
+        click.echo(f"ptxlint: error: {printable(line)}", err=True)
+
+
 def settings_text(
     files: tuple[str, ...],
     configurations: Configurations,
     session: Session,
     choices: dict[str, Any],
-    output_format: str,
+    output_format: str | None,
 ) -> str:
     """Return what applies to each of *files*, or to the working directory, as TOML or JSON."""
+    from ptxlint.config.show import Shown, as_json, as_text
+
     shown = []
     for file in files or (".",):
         is_folder = file == STDIN or os.path.isdir(file)

@@ -56,6 +56,13 @@ _OPTIONS = (
         type=click.Path(),
         help="Compile CUDA files as this compile_commands.json says; without FILES, all that are in it.",
     ),
+    click.option(
+        "--nvcc-argument",
+        "nvcc_arguments",
+        metavar="ARGUMENT",
+        multiple=True,
+        help="Hand ARGUMENT to nvcc, as those after -- are; for hooks, where FILES come last.",
+    ),
     click.option("--stdin-filename", metavar="NAME", help="What standard input (-) is called in reports."),
     click.option(
         "--tool-timeout",
@@ -91,6 +98,7 @@ def reading_options(command: F) -> F:
     def run(
         include: tuple[str, ...],
         compile_commands: str | None,
+        nvcc_arguments: tuple[str, ...],
         stdin_filename: str | None,
         tool_timeout: float,
         jobs: int,
@@ -103,7 +111,7 @@ def reading_options(command: F) -> F:
         flagged = ctx.get_parameter_source("no_cache") is click.core.ParameterSource.COMMANDLINE
         reading = InputOptions(
             include=include,
-            nvcc_arguments=ctx.meta.get(_NVCC_KEY, ()),
+            nvcc_arguments=(*nvcc_arguments, *ctx.meta.get(_NVCC_KEY, ())),
             compile_commands=compile_commands,
             stdin_name=stdin_filename,
             tool_time_limit=tool_timeout,

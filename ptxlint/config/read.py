@@ -7,19 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from ptxlint.config.keys import KEYS, ValueProblem, suggestion
-from ptxlint.settings import Settings
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from ptxlint.settings import Settings, UserError
 
 PYPROJECT = "pyproject.toml"
 OWN_FILE = "ptxlint.toml"
 _PLACE = re.compile(r" \(at line (\d+), column (\d+)\)$")
 
 
-class ConfigError(Exception):
+class ConfigError(UserError):
     """A configuration that cannot be read; one line for each thing that is wrong."""
 
 
@@ -41,6 +36,11 @@ def read_config(path: Path) -> Config | None:
     Raises:
         ConfigError: the file cannot be read, is no TOML, or has unknown keys, codes or values.
     """
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+
     text = _read(path)
     try:
         data: dict[str, Any] = tomllib.loads(text)

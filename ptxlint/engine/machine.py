@@ -14,7 +14,7 @@ from ptxlint.engine.alu import NOWHERE, compile_alu
 from ptxlint.engine.async_units import GroupQueue
 from ptxlint.engine.barrier_rules import BarrierRules
 from ptxlint.engine.barriers import GENERATION, ClusterBarrierState, CtaBarrierState, Mbarrier
-from ptxlint.engine.clocks import Clock, Components
+from ptxlint.engine.clocks import Clock, Components, Part
 from ptxlint.engine.cluster_rules import ClusterMemory
 from ptxlint.engine.events import (
     Access,
@@ -43,6 +43,17 @@ from ptxlint.records import field, mutable_record
 
 # Turns after which a loop is taken for one that never ends under the values assumed.
 RUNAWAY = 1000
+
+# What hands accesses before it to others: a fence before that is not one for accesses behind it.
+PUBLISHING = (
+    fx.CtaBarrier,
+    fx.WarpBarrier,
+    fx.MbarrierArrive,
+    fx.ClusterArrive,
+    fx.BulkCopy,
+    fx.WgmmaOp,
+    fx.TensorMma,
+)
 
 Handler = Callable[["Machine", Fiber, Event, int], bool]
 
@@ -206,6 +217,8 @@ class Machine:
         outcome.bad_fix = self.oracle.bad_fix
         mbarrier_rules.finish(self)
         tensor_rules.at_end(self)
+        if self.multiplies:
+            tensor_rules.without_unused(self)
         for barrier in self.mbarriers.values():
             outcome.phases.extend(barrier.history)
             # Copies whose phase nobody has waited for.
@@ -445,7 +458,9 @@ class Machine:
                     value = merge(value, mask, v, other.mask)
                 mask |= other.mask
             regs[slot] = value
-        for child in children:
+        # Each child began with what the parent knows, which has not run since.
+        parent.clock = first.clock
+        for child in children[1:]:
             parent.clock.join(child.clock)
         gone = 0
         for child in children:
@@ -588,9 +603,10 @@ class Machine:
             return True
         size = self.launch.cluster_size
         if size > 1:
+            begun = [barrier for barrier in waited if barrier.arrivals or barrier.copies or barrier.tx]
             # First where this CTA has done its share, and only the peers' is missing.
-            for barrier in sorted(waited, key=lambda b: b.arrivals * size < b.expected):
-                if barrier.arrivals or barrier.copies or barrier.tx or barrier.peer:
+            for barrier in sorted(begun or waited, key=lambda b: b.arrivals * size < b.expected):
+                if begun or barrier.peer:
                     self.outcome.peers += 1
                     self.cluster_memory.hear()
                     self.cluster_memory.listen(barrier.gathered)
@@ -689,7 +705,12 @@ class Machine:
         waiting: list[Fiber] = list(state.waiting)  # type: ignore[arg-type]
         state.reset()
         for fiber in waiting:
-            fiber.clock.join(clock)
+            # It published all that it knew when it arrived; only its own time has gone on.
+            own = fiber.clock.seen
+            fiber.clock = clock.copy()
+            for component in (fiber.component, *self.remote_copies):
+                if component in own:
+                    fiber.clock.seen[component] = max(own[component], clock.seen.get(component, -1))
             self.wake(fiber, skip=True)
 
     def settle_cluster(self, partial: bool = False) -> bool:
@@ -738,8 +759,12 @@ class Machine:
         if mask == fiber.mask:
             # Each lane arrives itself, after its own accesses, those in divergent code included.
             for lanes, other in self.warp_components.get(fiber.warp.index, ()):
-                if not lanes & ~mask and other in clock.seen:
+                if other not in clock.seen:
+                    continue
+                if not lanes & ~mask:
                     clock.seen[other + 1] = clock.seen[other]
+                elif mask & (mask - 1) and mask & lanes == mask:
+                    clock.arrived(other, Part(clock.seen[other], mask, lanes))
         fiber.tick()
         self._times[component] = fiber.clock.seen[component]
         return clock
@@ -825,10 +850,16 @@ class Machine:
             first.write,
             second.write,
         )
+        count = 1
         found = outcome.conflicts.get(key)
         if found is not None:
             found.count += 1
-            return
+            if first.event.kind == "TensorCopy":
+                found.others.append((first, second))
+            better = _may_miss(found.first, found.second) and not _may_miss(first, second)
+            if not better or self.tainted:
+                return
+            count = found.count  # the same, and now it is sure that they meet
         assert self.running is not None
         conflict = Conflict(
             gap,
@@ -837,6 +868,7 @@ class Machine:
             dict(self.running.clock.seen),
             self.tainted,
             self.oracle.scenario.name,
+            count,
             log=self.log_since(first),
         )
         self._facts(conflict)
@@ -912,6 +944,20 @@ class Machine:
             if e.detail == "unused" and e.sequence <= second.sequence
         ]
         facts["unused_wait"] = unused[-1] if unused else None
+        if conflict.gap is Gap.PROXY_FENCE:
+            facts["fence_before"] = self._fence_before(first)
+
+    def _fence_before(self, access: Access) -> LogEntry | None:
+        """The last fence of the async proxy by the thread of *access*, with nothing that publishes in between."""
+        for entry in reversed(self.logs.get(access.actor.warp, ())):
+            if entry.sequence > access.sequence or access.actor.mask & ~entry.actor.mask:
+                continue
+            effect = entry.event.effect
+            if isinstance(effect, fx.ProxyFence) and effect.orders_shared:
+                return entry
+            if isinstance(effect, PUBLISHING):
+                return None
+        return None
 
     def _foreign_wait(self, issuer: Actor) -> LogEntry | None:
         """The last wait for bulk groups by a thread that had none, other than *issuer*."""
@@ -994,6 +1040,11 @@ class Machine:
         key = (kind, event.instruction.index, other.instruction.index if other else -1)
         if key not in self.outcome.problems:
             self.outcome.problems[key] = Problem(kind, event, fiber.actor, other, detail, self.tainted)
+
+
+def _may_miss(first: Access, second: Access) -> bool:
+    """Return whether two accesses that meet as far as is known need not, one's size being unknown."""
+    return not (first.exact and second.exact) and first.low != second.low
 
 
 def _shift(value: Scalar, offset: int) -> Scalar:

@@ -238,7 +238,7 @@ class Lowering:
         self._constant_slots: dict[object, int] = {}
         self.tracks_values = False
         self.used_loads: dict[int, list[int]] = {}
-        self.idle_meetings: set[int] = set()
+        self.unread: set[int] = set()  # what is kept for its own sake: nothing reads its results
         self.instructions = function.instructions
 
     def run(self) -> Code:
@@ -476,10 +476,11 @@ class Lowering:
         while work or fresh_blocks:
             while work:
                 at = work.pop()
-                if at in kept and (at in asked or not self._is_meeting(at)):
+                if at in asked:
                     continue
                 asked.add(at)
-                kept.discard(at)
+                if self._is_meeting(at):
+                    kept.discard(at)
                 mark(at)
                 for effect in self.effects[at]:
                     if not isinstance(effect, fx.MemoryAccess) or not effect.dsts:
@@ -519,7 +520,7 @@ class Lowering:
                         for operand in operands_of(stored.data):
                             if isinstance(operand, Name):
                                 need(operand.text)
-        self.idle_meetings = {at for at in kept - asked if self._is_meeting(at)}
+        self.unread = kept - asked
         return kept, branches
 
     def _is_meeting(self, at: int) -> bool:
@@ -676,8 +677,11 @@ class Lowering:
                         )
                 elif not isinstance(effect, _PASSIVE):
                     bound = self.bind(effect)
-                    if at in self.idle_meetings and isinstance(effect, fx.Collective):
-                        bound.dsts = bound.srcs = ()
+                    if at in self.unread:
+                        if isinstance(effect, fx.Collective):
+                            bound.dsts = bound.srcs = ()
+                        elif isinstance(effect, fx.MemoryAccess):
+                            bound.dsts = ()
                     event = Event(instruction, effect, self._guard(instruction), bound)
                     out.items.append(event)
                     if self.is_event(effect):

@@ -2,7 +2,8 @@
 
 A first run learns: how many stages there are, which values make its loops end after a few turns, and how
 many bytes each tensor copy moves. The main run uses that. Further runs leave loops at once or after one
-turn, let waits outside spin loops answer False first, and invert branches while that reaches new events.
+turn, let waits outside spin loops answer False first, and invert branches while that reaches new events or
+leaves out a fence or a wait.
 """
 
 from collections.abc import Iterable
@@ -11,9 +12,12 @@ from ptxlint.engine.async_handlers import HANDLERS
 from ptxlint.engine.events import Conflict, Family, Gap, Hazard, PendingAtExit
 from ptxlint.engine.launch import Launch, thread_count
 from ptxlint.engine.machine import Machine, Outcome, Problem
+from ptxlint.engine.omissions import PAST, is_evidence, next_omission
 from ptxlint.engine.oracle import Oracle, Scenario
 from ptxlint.engine.program import Code, Event, Lowering
+from ptxlint.engine.tensor_rules import NEVER_FREED
 from ptxlint.engine.values import Unknowns
+from ptxlint.flow.dominators import region
 from ptxlint.model import effects as fx
 from ptxlint.model import semantics
 from ptxlint.ptx.syntax import Function, Module, Name
@@ -23,6 +27,7 @@ MAX_STEPS = 240_000
 # The part of it that a run beside the main one gets.
 SIDE = 3
 MAX_FLIPS = 4
+MAX_OMISSIONS = 2
 MAX_SKIPS = 3
 MAIN = "many trips"
 DENIED = "denied waits"
@@ -310,6 +315,12 @@ def analyse(analysis: Analysis, max_steps: int = MAX_STEPS) -> Analysis:
         new = len(analysis.executed) > before
         if new:
             flips |= {flip}
+    for _ in range(0 if outcome.budget_stop else MAX_OMISSIONS):
+        flip = next_omission(analysis.codes, _sides(analysis), tried)
+        if flip is None:
+            break
+        tried.add(flip)
+        once(replace(main, name=PAST, flips=frozenset({flip}), preset={}))
     for number in range(MAX_SKIPS):
         before = len(analysis.executed)
         skip = _covered_loops(analysis)
@@ -350,11 +361,17 @@ def _unreached(analysis: Analysis) -> bool:
     )
 
 
-def _next_flip(analysis: Analysis, tried: set[tuple[int, int]]) -> tuple[int, int] | None:
-    """Return the undecided branch whose other side leads to an event not yet reached."""
-    sides = set()
+def _sides(analysis: Analysis) -> set[tuple[int, int, int]]:
+    """Return the sides of branches that some run has taken."""
+    sides: set[tuple[int, int, int]] = set()
     for outcome in analysis.outcomes:
         sides |= outcome.sides
+    return sides
+
+
+def _next_flip(analysis: Analysis, tried: set[tuple[int, int]]) -> tuple[int, int] | None:
+    """Return the undecided branch whose other side leads to an event not yet reached."""
+    sides = _sides(analysis)
     for code in analysis.codes:
         missing = {
             event.instruction.index
@@ -375,8 +392,6 @@ def _next_flip(analysis: Analysis, tried: set[tuple[int, int]]) -> tuple[int, in
             target = block.exit.targets[0 if not taken[0] else 1]
             if target == code.cfg.exit:
                 continue
-            from ptxlint.flow.dominators import region
-
             if region(code.cfg, target, block.exit.join) & blocks:
                 return id(code), block.index
     return None
@@ -396,6 +411,8 @@ def _add(analysis: Analysis, outcome: Outcome) -> None:
         if outcome.scenario.skip and not _holds_behind_loops(conflict):
             continue
         if _not_launched_so(outcome, conflict):
+            continue
+        if outcome.scenario.name == PAST and not is_evidence(conflict):
             continue
         key = _conflict_key(conflict)
         at = known.get(key)
@@ -417,8 +434,15 @@ def _add(analysis: Analysis, outcome: Outcome) -> None:
         elif analysis.exits[at].forced and not pending.forced:
             analysis.exits[at] = pending
     if ordinary:
-        analysis.problems.extend(p for p in outcome.problems.values() if not p.forced or is_main(outcome))
-        analysis.hazards.extend(h for h in outcome.hazards.values() if not h.forced or is_main(outcome))
+        past = outcome.scenario.name == PAST
+        analysis.problems.extend(
+            p for p in outcome.problems.values() if not past and (not p.forced or is_main(outcome))
+        )
+        analysis.hazards.extend(
+            h
+            for h in outcome.hazards.values()
+            if (not past or h.kind == NEVER_FREED) and (not h.forced or is_main(outcome))
+        )
     if is_main(outcome):
         analysis.forced += outcome.forced
         analysis.forced_notes += outcome.forced_notes
@@ -480,6 +504,8 @@ def learn_sizes(machine: Machine) -> dict[int, int]:
             if not tensor or expected <= 1:
                 continue
             left = expected - sum(size for _, _, _, size in copies if size > 0)
+            if all(getattr(event.effect, "cta_group", None) == 2 for event, _ in tensor):
+                left //= 2  # the leader of a pair expects what its peer copies too
             gaps = [_gap(starts, address) for _, address in tensor]
             if left <= 0:
                 continue

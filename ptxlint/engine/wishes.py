@@ -130,11 +130,11 @@ def _wish_of(code: Code, uses: list[tuple[int, bool]]) -> Wish | None:
             return Wish((taken in loop.blocks) != negated, loop.header, block)
         weight_taken, weight_fall = code.weight.get(taken, 0), code.weight.get(fall, 0)
         take = weight_taken > weight_fall if weight_taken != weight_fall else exit_.join != taken
-        best = Wish(take != negated, -1, block, _guards_loop(code, block))
+        best = Wish(take != negated, -1, block, guards_loop(code, block))
     return best
 
 
-def _guards_loop(code: Code, block: int) -> bool:
+def guards_loop(code: Code, block: int) -> bool:
     """Whether one side of the branch skips straight to the join and the other enters a loop."""
     exit_ = code.blocks[block].exit
     if exit_.join not in exit_.targets:

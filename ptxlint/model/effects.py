@@ -317,6 +317,11 @@ class ProxyFence(Effect):
     size: int = 0
     reads_only: bool = False
 
+    @property
+    def orders_shared(self) -> bool:
+        """Whether it orders the generic and the async proxy over shared memory."""
+        return self.kind == "async" and not self.spaces.isdisjoint(("shared", "cluster"))
+
 
 @record
 class ThreadFence(Effect):

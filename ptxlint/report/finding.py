@@ -108,7 +108,15 @@ class Coverage:
 class KernelReport:
     """The result for one ``.entry``.
 
-    *demangled* is its C++ name in full and *shown* is a short form of it; both are empty where there is none.
+    Attributes:
+        name: Its name in the PTX.
+        target: The target that the PTX is for, as ``sm_90a``.
+        coverage: What was analysed.
+        findings: What was found and is reported, in the order of lines.
+        hidden: What a comment or the baseline hides.
+        title: How texts call it: the C++ name, shortened; empty when it is *name*.
+        demangled: The C++ name in full; empty when it has none.
+        symbols: The C++ names in full of the variables that texts name, by their names in the PTX.
     """
 
     name: str
@@ -116,13 +124,9 @@ class KernelReport:
     coverage: Coverage
     findings: list[Finding] = field(default_factory=list)
     hidden: list[Hidden] = field(default_factory=list)
+    title: str = ""
     demangled: str = ""
-    shown: str = ""
-
-    @property
-    def title(self) -> str:
-        """The name to show to people, another one for each kernel of a file."""
-        return self.shown or self.name
+    symbols: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

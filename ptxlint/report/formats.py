@@ -12,9 +12,14 @@ from ptxlint.report.finding import Report
 
 @dataclass(frozen=True, slots=True)
 class FormatOptions:
-    """What some formats ask for."""
+    """What some formats ask for.
+
+    *statistics* adds totals to texts and JSON; *hidden* puts findings that comments or the baseline hide
+    into SARIF, as suppressed.
+    """
 
     statistics: bool = False
+    hidden: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +65,7 @@ def _json(report: Report, options: FormatOptions) -> str:
 def _sarif(report: Report, options: FormatOptions) -> str:
     from ptxlint.report import sarif
 
-    return sarif.render(report)
+    return sarif.render(report, options.hidden)
 
 
 def _github(report: Report, options: FormatOptions) -> str:

@@ -7,24 +7,22 @@ from collections.abc import Iterator
 
 from ptxlint.report.finding import Report, Severity
 from ptxlint.report.paths import shown_path
-from ptxlint.report.printable import printable, printable_lines
-from ptxlint.report.rows import Row, rows_of_file
+from ptxlint.report.printable import printable
+from ptxlint.report.rows import Remark, failures, remarks
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
 
 def render(report: Report) -> Iterator[str]:
     """Yield a workflow command for each finding and for each file that was not checked."""
-    for file in report.files:
-        for row in rows_of_file(file):
-            yield _command(row)
-        if file.error is not None:
-            properties = f"file={_property(shown_path(file.path))},title=ptxlint"
-            yield f"::error {properties}::{_data(printable(file.error))}"
+    for remark in remarks(report):
+        yield _command(remark)
+    for path, error in failures(report):
+        yield f"::error file={_property(shown_path(path))},title=ptxlint::{_data(printable(error))}"
 
 
-def _command(row: Row) -> str:
-    finding, place = row.finding, row.place
+def _command(remark: Remark) -> str:
+    finding, place = remark.row.finding, remark.row.place
     properties = {
         "file": place.file,
         "line": str(place.line),
@@ -32,16 +30,7 @@ def _command(row: Row) -> str:
         "title": f"{finding.code} {finding.name}",
     }
     listed = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
-    return f"::{_COMMANDS[finding.severity]} {listed}::{_data(_message(row))}"
-
-
-def _message(row: Row) -> str:
-    lines = [printable(row.finding.message), *printable_lines(row.help())]
-    if row.kernel is not None:
-        lines.append(printable(f"kernel: {row.kernel.title}"))
-    if row.in_source:
-        lines.append(printable(f"in the PTX: {row.ptx_place}"))
-    return "\n".join(lines)
+    return f"::{_COMMANDS[finding.severity]} {listed}::{_data(remark.text())}"
 
 
 def _data(text: str) -> str:

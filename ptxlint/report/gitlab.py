@@ -10,7 +10,7 @@ from typing import Any
 from ptxlint.report.finding import Report, Severity
 from ptxlint.report.paths import shown_path
 from ptxlint.report.printable import printable
-from ptxlint.report.rows import rows_of_file
+from ptxlint.report.rows import failures, remarks
 
 _SEVERITIES = {Severity.ERROR: "critical", Severity.WARNING: "major", Severity.NOTE: "info"}
 
@@ -19,25 +19,23 @@ def render(report: Report) -> str:
     """Return the list as JSON text, indented by two, in ASCII."""
     seen: dict[str, int] = {}
     violations = []
-    for file in report.files:
-        path = shown_path(file.path)
-        for row in rows_of_file(file):
-            finding, place = row.finding, row.place
-            identity = f"{finding.code}\0{path}\0{finding.fingerprint or finding.message}"
-            violations.append(
-                _violation(
-                    printable(finding.message),
-                    finding.code,
-                    _SEVERITIES[finding.severity],
-                    _unique(identity, seen),
-                    place.file,
-                    place.line,
-                )
+    for remark in remarks(report):
+        finding, place = remark.row.finding, remark.row.place
+        identity = f"{finding.code}\0{place.file}\0{finding.fingerprint or finding.message}"
+        violations.append(
+            _violation(
+                printable(finding.message),
+                finding.code,
+                _SEVERITIES[finding.severity],
+                _unique(identity, seen),
+                place.file,
+                place.line,
             )
-        if file.error is not None and not file.problems:
-            identity = f"ptxlint\0{path}\0{file.error}"
-            message = printable(file.error)
-            violations.append(_violation(message, "ptxlint", "blocker", _unique(identity, seen), path, 1))
+        )
+    for path, error in failures(report):
+        shown = shown_path(path)
+        fingerprint = _unique(f"ptxlint\0{shown}\0{error}", seen)
+        violations.append(_violation(printable(error), "ptxlint", "blocker", fingerprint, shown, 1))
     return json.dumps(violations, indent=2)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import ptxlint
 from ptxlint.ptx.source import SourceLocation
 from ptxlint.report import statistics
-from ptxlint.report.finding import Coverage, FileReport, KernelReport, Report, Step
+from ptxlint.report.finding import Coverage, FileReport, Hidden, KernelReport, Report, Step
 from ptxlint.report.paths import shown_path
 from ptxlint.report.printable import spell_surrogates
 from ptxlint.report.rows import Row, rows_of_file
@@ -39,6 +39,9 @@ def as_dict(report: Report, with_statistics: bool = False) -> dict[str, Any]:
             "errors": summary.errors,
             "warnings": summary.warnings,
             "notes": summary.notes,
+            "hidden_by_comments": summary.hidden_by_comments,
+            "hidden_by_baseline": summary.hidden_by_baseline,
+            "stale_baseline_entries": list(report.stale),
         },
     }
     if with_statistics:
@@ -64,6 +67,7 @@ def _file(file: FileReport) -> dict[str, Any]:
         "path": shown_path(file.path),
         "error": file.error,
         "problems": [_finding(row) for row in found if row.kernel is None],
+        "hidden": [_hidden(hidden) for hidden in file.hidden],
         "kernels": [
             _kernel(kernel, [row for row in found if row.kernel is kernel]) for kernel in file.kernels
         ],
@@ -74,9 +78,22 @@ def _kernel(kernel: KernelReport, rows: list[Row]) -> dict[str, Any]:
     return {
         "name": kernel.name,
         "demangled": kernel.demangled or kernel.name,
+        "symbols": dict(kernel.symbols),
         "target": kernel.target,
         "coverage": _coverage(kernel.coverage),
         "findings": [_finding(row) for row in rows],
+        "hidden": [_hidden(hidden) for hidden in kernel.hidden],
+    }
+
+
+def _hidden(hidden: Hidden) -> dict[str, Any]:
+    return {
+        "code": hidden.finding.code,
+        "line": hidden.finding.site.line,
+        "column": hidden.finding.site.column,
+        "fingerprint": hidden.finding.fingerprint,
+        "by": hidden.by,
+        "reason": hidden.reason,
     }
 
 

@@ -47,7 +47,9 @@ def _suite(file: FileReport) -> ElementTree.Element:
 
 
 def _case(path: str, kernel: KernelReport, sources: Sources, fail_on: Severity) -> ElementTree.Element:
-    case = ElementTree.Element("testcase", classname=path, name=xml_text(printable(kernel.title)), file=path)
+    case = ElementTree.Element(
+        "testcase", classname=path, name=xml_text(printable(kernel.title or kernel.name)), file=path
+    )
     _findings(case, kernel.findings, sources, fail_on)
     minor = [finding for finding in kernel.findings if finding.severity.rank < fail_on.rank]
     out = ElementTree.SubElement(case, "system-out")

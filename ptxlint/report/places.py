@@ -5,6 +5,7 @@ The innermost link of a ``.loc`` chain is often a wrapper that both accesses wen
 where they differ within one function, and that is what a reader recognises.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,8 @@ from ptxlint.report.finding import FileReport, Finding, Site, Step
 from ptxlint.report.paths import shown_path
 
 MAX_SOURCE_BYTES = 16 << 20
+
+_ASM = re.compile(r"\b(?:asm|__asm__)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,15 +123,23 @@ class Placer:
         return Place(self._sources.ptx_path, site.line, site.column)
 
     def source_place(self, site: Site) -> Place | None:
-        """Return the CUDA position that stands for *site*, on disk where that is so for both ends."""
+        """Return the CUDA position that stands for *site*, on disk where that is so for both ends.
+
+        A finding with one end has no frame where accesses part; its place is the innermost line that is
+        not a mere ``asm`` statement, if there is one.
+        """
         shared = len(site.source) if self._trunk is None else _common(site.source, self._trunk)
         start = max(0, len(site.source) - 1 - shared)
         outward = site.source[start:]
+        wrapper: Place | None = None
         for link in (*outward, *reversed(site.source[:start])):
             place = self._sources.find(link) if self.in_source else _as_written(link)
-            if place is not None:
+            if place is None:
+                continue
+            if self._trunk is not None or not self.in_source or not _ASM.search(self.text(place)):
                 return place
-        return None
+            wrapper = wrapper or place
+        return wrapper
 
     def text(self, place: Place) -> str:
         """Return the line of text at *place*."""

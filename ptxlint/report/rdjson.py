@@ -5,42 +5,38 @@ from typing import Any
 
 from ptxlint.report.finding import Report, Severity
 from ptxlint.report.paths import shown_path
-from ptxlint.report.printable import printable, printable_lines
-from ptxlint.report.rows import Row, rows_of_file
+from ptxlint.report.printable import printable
+from ptxlint.report.rows import Remark, Row, failures, remarks
 
 _SEVERITIES = {Severity.ERROR: "ERROR", Severity.WARNING: "WARNING", Severity.NOTE: "INFO"}
 
 
 def render(report: Report) -> str:
     """Return the result as JSON text, indented by two, in ASCII."""
-    diagnostics: list[dict[str, Any]] = []
-    for file in report.files:
-        diagnostics += [_diagnostic(row) for row in rows_of_file(file)]
-        if file.error is not None and not file.problems:
-            diagnostics.append(
-                {
-                    "message": printable(file.error),
-                    "location": {"path": shown_path(file.path)},
-                    "severity": "ERROR",
-                    "code": {"value": "ptxlint"},
-                }
-            )
+    diagnostics = [_diagnostic(remark) for remark in remarks(report)]
+    diagnostics += [_failure(path, error) for path, error in failures(report)]
     return json.dumps({"source": {"name": "ptxlint"}, "diagnostics": diagnostics}, indent=2)
 
 
-def _diagnostic(row: Row) -> dict[str, Any]:
-    finding, place = row.finding, row.place
-    lines = [printable(finding.message), *printable_lines(row.help())]
-    if row.in_source:
-        lines.append(printable(f"in the PTX: {row.ptx_place}"))
+def _diagnostic(remark: Remark) -> dict[str, Any]:
+    finding, place = remark.row.finding, remark.row.place
     return {
-        "message": "\n".join(lines),
+        "message": remark.text(),
         "location": {
             "path": place.file,
-            "range": {"start": {"line": place.line, "column": _bytes_before(row) + 1}},
+            "range": {"start": {"line": place.line, "column": _bytes_before(remark.row) + 1}},
         },
         "severity": _SEVERITIES[finding.severity],
         "code": {"value": finding.code},
+    }
+
+
+def _failure(path: str, error: str) -> dict[str, Any]:
+    return {
+        "message": printable(error),
+        "location": {"path": shown_path(path)},
+        "severity": "ERROR",
+        "code": {"value": "ptxlint"},
     }
 
 

