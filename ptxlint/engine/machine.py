@@ -14,7 +14,7 @@ from ptxlint.engine.alu import NOWHERE, compile_alu
 from ptxlint.engine.async_units import GroupQueue
 from ptxlint.engine.barrier_rules import BarrierRules
 from ptxlint.engine.barriers import GENERATION, ClusterBarrierState, CtaBarrierState, Mbarrier
-from ptxlint.engine.clocks import Clock, Components
+from ptxlint.engine.clocks import Clock, Components, Part
 from ptxlint.engine.cluster_rules import ClusterMemory
 from ptxlint.engine.events import (
     Access,
@@ -754,8 +754,12 @@ class Machine:
         if mask == fiber.mask:
             # Each lane arrives itself, after its own accesses, those in divergent code included.
             for lanes, other in self.warp_components.get(fiber.warp.index, ()):
-                if not lanes & ~mask and other in clock.seen:
+                if other not in clock.seen:
+                    continue
+                if not lanes & ~mask:
                     clock.seen[other + 1] = clock.seen[other]
+                elif mask & (mask - 1) and mask & lanes == mask:
+                    clock.arrived(other, Part(clock.seen[other], mask, lanes))
         fiber.tick()
         self._times[component] = fiber.clock.seen[component]
         return clock

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from ptxlint.engine.clocks import join
 from ptxlint.engine.events import Hazard, Point
+from ptxlint.engine.omissions import PAST
 from ptxlint.engine.program import Event
 from ptxlint.engine.tensor_memory import ALL_LANES, Allocation, TensorAccess, TensorGap, Unit
 from ptxlint.engine.warp import Fiber
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 KIND = "tcgen05 "
 WGMMA_RELEASED = "wgmma released"
+NEVER_FREED = KIND + TensorGap.NOT_DEALLOCATED.value
 MAIN = "many trips"
 # Roles that leave a loop of unknown length at different turns, as other scenarios try, would part here.
 LIFE = (
@@ -38,7 +40,9 @@ def note(
         return
     frees = isinstance(second, TensorAccess) and second.unit is Unit.DEALLOC
     if gap in LIFE or frees:
-        if machine.oracle.scenario.name != MAIN or machine.tensor.loose:
+        scenario = machine.oracle.scenario.name
+        judged = scenario == MAIN or (scenario == PAST and gap is TensorGap.NOT_DEALLOCATED)
+        if not judged or machine.tensor.loose:
             return
         if frees and gap is TensorGap.COMPLETION and _missed_waits(machine):
             # On this path the kernel left out waits that it has: a count of turns that may not occur.
