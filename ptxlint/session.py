@@ -54,8 +54,7 @@ class Session:
         Raises:
             ConfigError: a configuration cannot be read.
         """
-        settings = self.chosen(self._configurations.of_file(path))
-        return any(filters.matches_path(path, pattern, settings.root) for pattern in settings.exclude)
+        return filters.is_excluded(path, self.chosen(self._configurations.of_file(path)))
 
     def chosen(self, config: Config) -> Settings:
         """Return the settings of *config* with what was chosen over them."""

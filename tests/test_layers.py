@@ -61,8 +61,11 @@ ALLOWED = {
     "cuda_source": {"inputs", "tools"},
     "kernel_objects": {"cuda_source", "inputs"},
     "kernel_check": {"session", "settings", "codes", "inputs", "report"},
-    "testing": {"kernel_objects", "kernel_check", "inputs"},
-    "pytest_plugin": {"testing", "kernel_objects", "kernel_check", "settings", "inputs", "report"},
+    "testing": {"kernel_objects", "kernel_check", "inputs", "settings"},
+    "pytest_plugin": {
+        *("testing", "kernel_objects", "kernel_check", "settings", "inputs", "report"),
+        *("config", "filters", "baseline"),
+    },
     "__init__": {"config", "api", "settings", "inputs", "report", "ptx"},
     "_data": set(),
 }

@@ -242,10 +242,4 @@ def exit_status(report: Report) -> int:
     """Return 2 when something could not be checked, 1 with findings as bad as the settings say, else 0."""
     if any(file.error is not None for file in report.files):
         return FAILURE
-    if any(
-        finding.severity.rank >= file.fail_on.rank
-        for file in report.files
-        for finding in Report([file]).findings()
-    ):
-        return FINDINGS
-    return 0
+    return FINDINGS if any(file.fails() for file in report.files) else 0

@@ -43,7 +43,8 @@ class Access:
 
     ``points`` lists the lanes' addresses when they leave gaps. For an asynchronous access
     ``completion`` is (component, time): complete for those whose clock has reached it; ``issue`` is
-    what its issuer knew. ``previous`` is the time of the access of the same kind that this one replaced. ``previous`` is the time of the access of the same kind that this one replaced.
+    what its issuer knew. ``previous`` is the time of the access of the same kind that this one replaced.
+    ``unused``: what it reads goes where nothing looks at it before it is written again.
     """
 
     __slots__ = (
@@ -62,6 +63,7 @@ class Access:
         "sequence",
         "size",
         "time",
+        "unused",
         "write",
     )
 
@@ -93,6 +95,7 @@ class Access:
         self.queue: object = None
         self.previous = -1
         self.exact = True
+        self.unused = False
 
     def overlaps(self, low: int, high: int) -> bool:
         """Return whether any byte of [low, high) is touched."""
