@@ -134,10 +134,8 @@ def witness(
     The first access of the finding comes as late as the program's own synchronisation allows: a bulk store at the
     wait that forces it, anything else after a delay in its thread.
     """
-    from ptxlint.device.witness import WitnessError
-    from ptxlint.device.witness import witness as rewrite
+    from ptxlint.device.witness import WitnessError, witness_text
     from ptxlint.linter import check_text
-    from ptxlint.ptx.parser import parse
 
     item = read_input(file)
     if item.error is not None:
@@ -156,10 +154,8 @@ def witness(
         which = "no finding is" if not matching else "several findings are"
         fail(ctx, f"{item.path}: {which} called {wanted!r}; there are {offered}")
     name, finding = matching[0]
-    module = parse(item.text, item.path)
-    function = next(f for f in module.functions if f.is_entry and f.name == name)
     try:
-        made = rewrite(module, function, finding)
+        made = witness_text(item.text, item.path, name, finding)
         if output is None:
             click.echo(made.text, nl=False)
         else:

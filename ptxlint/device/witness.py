@@ -12,6 +12,7 @@ from ptxlint.fix.edits import Edit, apply, insertion_before
 from ptxlint.fix.places import Places, has
 from ptxlint.model import effects as fx
 from ptxlint.model import semantics
+from ptxlint.ptx.parser import parse
 from ptxlint.ptx.syntax import Function, Instruction, Module
 from ptxlint.records import record
 from ptxlint.report.finding import Finding
@@ -62,6 +63,19 @@ def witness(module: Module, function: Function, finding: Finding) -> Witness:
         return defer_stores(module, function)
     anchors = places.copies(first)
     return Witness(held_back(module, anchors), f"{_shown(first)} is held back in its thread")
+
+
+def witness_text(text: str, path: str, kernel: str, finding: Finding) -> Witness:
+    """Return the schedule for a finding of *kernel* in a PTX text.
+
+    Raises:
+        WitnessError: there is none.
+    """
+    module = parse(text, path)
+    function = next((f for f in module.functions if f.is_entry and f.name == kernel), None)
+    if function is None:
+        raise WitnessError(f"there is no kernel {kernel!r}")
+    return witness(module, function, finding)
 
 
 def all_witnesses(module: Module, function: Function) -> list[Witness]:
