@@ -44,7 +44,7 @@ ALLOWED = {
     "runner": {"session", "settings", "inputs", "report", "cache", "workers", "tools", "records"},
     "session": {
         *("config", "records", "linter", "filters", "settings", "inputs", "report"),
-        *("suppressions", "names"),
+        *("suppressions", "names", "baseline"),
     },
     "api": {"config", "session", "settings", "codes", "inputs", "report"},
     "fix": {
