@@ -13,6 +13,7 @@ import click
 
 from ptxlint.commands.cache import cache
 from ptxlint.commands.check import check
+from ptxlint.commands.confirm import confirm, witness
 from ptxlint.commands.doctor import doctor
 from ptxlint.commands.dump import dump
 from ptxlint.commands.fix import fix
@@ -47,12 +48,16 @@ def show_version(ctx: click.Context) -> None:
     ctx.exit()
 
 
-for command in (cache, check, doctor, dump, fix, rule, rules, schema):
+for command in (cache, check, confirm, doctor, dump, fix, rule, rules, schema, witness):
     cli.add_command(command)
 
 
 def main() -> None:
     """Run the command line; the entry point of the ``ptxlint`` command."""
+    if sys.stderr is None:  # a stream that is closed
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 (stays open)
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull)  # noqa: SIM115 (to write is an error, as it should be)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a character gets its number
             stream.reconfigure(errors="backslashreplace")
@@ -74,7 +79,10 @@ def run() -> int:
         return FAILURE if error.code else 0
     except OSError as error:  # standard output is closed, or its disk is full
         with contextlib.suppress(OSError):
-            click.echo(f"ptxlint: error: cannot write the report: {error.strerror}", err=True)
+            click.echo(
+                f"ptxlint: error: cannot write the report: {error.strerror or 'standard output is closed'}",
+                err=True,
+            )
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is buffered goes nowhere at exit
         return FAILURE
     except Exception as error:

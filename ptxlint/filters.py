@@ -95,11 +95,18 @@ def ignored_in_kernel(name: str, settings: Settings) -> Prefixes:
     )
 
 
+def is_excluded(path: str, settings: Settings) -> bool:
+    """Return whether *settings* leave out the file or folder at *path*."""
+    return any(matches_path(path, pattern, settings.root) for pattern in settings.exclude)
+
+
 def matches_path(path: str, pattern: str, root: str) -> bool:
     """Return whether the glob matches *path*, relative to *root*, or its last part, or a folder above it.
 
-    ``*`` matches separators too.
+    ``*`` matches separators too. Of PTX out of another file, ``FILE#NAME``, the file counts as well.
     """
+    if "#" in path and matches_path(path.rpartition("#")[0], pattern, root):
+        return True
     relative = _relative(path, root)
     pattern = pattern.removeprefix("./").removesuffix("/")
     parents = [parent.as_posix() for parent in Path(relative).parents][:-1]

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -84,7 +85,9 @@ def test_json(run: Run) -> None:
     [finding] = written["files"][0]["kernels"][0]["findings"]
     assert finding["code"] == "PTX201"
     assert finding["fix"]["ptx"]
-    assert {step["role"] for step in finding["trace"]} >= {"first", "second"}
+    # In order of time: the commit comes before the wait that does not do.
+    assert [step["role"] for step in finding["trace"]] == ["first", "path", "near-miss", "path", "second"]
+    assert finding["trace"][1]["note"] == "commits the bulk async-group"
 
 
 def test_concise(run: Run) -> None:
@@ -369,6 +372,21 @@ def test_a_full_disk_is_told() -> None:
     assert done.returncode == 2
     assert b"cannot write the report: No space left on device" in done.stderr
     assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell")
+@pytest.mark.parametrize(
+    ("closed", "file", "status"), [(">&-", "", 2), (">&-", "--output-file out.txt", 1), ("2>&-", "", 1)]
+)
+def test_streams_that_are_closed(tmp_path: Path, closed: str, file: str, status: int) -> None:
+    script = f"{shlex.quote(sys.executable)} -m ptxlint check {file} {shlex.quote(str(HAZARD))} {closed}"
+    done = subprocess.run(
+        script, shell=True, cwd=tmp_path, capture_output=True, env={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
+    assert done.returncode == status, done.stderr
+    assert b"Traceback" not in done.stderr
+    if status == 2:
+        assert b"cannot write the report: standard output is closed\n" in done.stderr
 
 
 def test_colours_only_on_a_terminal() -> None:

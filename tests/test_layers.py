@@ -44,24 +44,28 @@ ALLOWED = {
     "runner": {"session", "settings", "inputs", "report", "cache", "workers", "tools", "records"},
     "session": {
         *("config", "records", "linter", "filters", "settings", "inputs", "report"),
-        *("suppressions", "names"),
+        *("suppressions", "names", "baseline"),
     },
     "api": {"config", "session", "settings", "codes", "inputs", "report"},
     "fix": {
         *("ptx", "model", "linter", "filters", "settings", "report", "records", "tools", "session"),
     },
+    "device": {"ptx", "model", "fix", "linter", "config", "settings", "report", "records", "tools"},
     "rule_table": {"checks", "report"},
     "commands": {
         *("config", "rule_table", "linter", "codes", "settings", "session", "report", "inputs"),
-        *("runner", "cache", "doctor", "baseline", "fix"),
+        *("runner", "cache", "doctor", "baseline", "fix", "device"),
     },
     "cli": {"commands", "versions", "session", "report"},
     "__main__": {"cli"},
     "cuda_source": {"inputs", "tools"},
     "kernel_objects": {"cuda_source", "inputs"},
     "kernel_check": {"session", "settings", "codes", "inputs", "report"},
-    "testing": {"kernel_objects", "kernel_check", "inputs"},
-    "pytest_plugin": {"testing", "kernel_objects", "kernel_check", "settings", "inputs", "report"},
+    "testing": {"kernel_objects", "kernel_check", "inputs", "settings"},
+    "pytest_plugin": {
+        *("testing", "kernel_objects", "kernel_check", "settings", "inputs", "report"),
+        *("config", "filters", "baseline"),
+    },
     "__init__": {"config", "api", "settings", "inputs", "report", "ptx"},
     "_data": set(),
 }

@@ -14,6 +14,7 @@ KINDS = {
     "fence-off-path": ("PTX101", "PTX102"),
     "proxy-fence-instead-of-wait": ("PTX202",),
     "wait-not-published": ("PTX202",),
+    "wait-off-path": ("PTX202",),
     "non-issuer": ("PTX204", "PTX206"),
     "drain-off-path": ("PTX206",),
     "read-wait": ("PTX205",),

@@ -30,6 +30,7 @@ class Key:
     setting: str
     what: str
     read: Callable[[Any, Path], Any]
+    is_table: bool = False
 
 
 def suggestion(word: str, known: tuple[str, ...]) -> str:
@@ -167,12 +168,12 @@ KEYS = {
         Key("select", "select", "codes or their beginnings that alone are wanted", _codes),
         Key("ignore", "ignore", "codes or their beginnings that are not wanted", _codes),
         Key("extend-select", "extend_select", "codes that are wanted besides", _codes),
-        Key("severity", "severity", "severities by code or beginning", _severities),
-        Key("per-file-ignores", "per_file_ignores", "codes by glob on paths", _ignores),
-        Key("per-kernel-ignores", "per_kernel_ignores", "codes by glob on kernel names", _ignores),
+        Key("severity", "severity", "severities by code or beginning", _severities, True),
+        Key("per-file-ignores", "per_file_ignores", "codes by glob on paths", _ignores, True),
+        Key("per-kernel-ignores", "per_kernel_ignores", "codes by glob on kernel names", _ignores, True),
         Key("block", "block", "threads a CTA, where the PTX does not say", _shape(*BLOCK_LIMITS)),
         Key("cluster", "cluster", "CTAs a cluster, where the PTX does not say", _shape(*CLUSTER_LIMITS)),
-        Key("kernels", "kernels", "block and cluster by glob on kernel names", _hints),
+        Key("kernels", "kernels", "block and cluster by glob on kernel names", _hints, True),
         Key("strict", "strict", "whether what could not be analysed is an error", _flag),
         Key("fail-on", "fail_on", "the least severity that makes the exit status 1", _severity),
         Key("source-roots", "source_roots", "folders in which source files are looked for", _folders),

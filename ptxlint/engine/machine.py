@@ -14,7 +14,7 @@ from ptxlint.engine.alu import NOWHERE, compile_alu
 from ptxlint.engine.async_units import GroupQueue
 from ptxlint.engine.barrier_rules import BarrierRules
 from ptxlint.engine.barriers import GENERATION, ClusterBarrierState, CtaBarrierState, Mbarrier
-from ptxlint.engine.clocks import Clock, Components
+from ptxlint.engine.clocks import Clock, Components, Part
 from ptxlint.engine.cluster_rules import ClusterMemory
 from ptxlint.engine.events import (
     Access,
@@ -140,6 +140,7 @@ class Machine:
             for event in code.events
         )
         self.alloc_slots: set[int] = set()
+        self.responses = 0
         self.tracks_values = any(code.tracks_values for code in (kernel, *functions.values()))
         self.denies = oracle.scenario.name == "denied waits"
         self.denied: dict[tuple[int, ...], int] = {}
@@ -600,12 +601,15 @@ class Machine:
                 progress = True
         if progress:
             return True
-        if self.launch.cluster_size > 1:
+        size = self.launch.cluster_size
+        if size > 1:
             begun = [barrier for barrier in waited if barrier.arrivals or barrier.copies or barrier.tx]
-            for barrier in begun or waited:
+            # First where this CTA has done its share, and only the peers' is missing.
+            for barrier in sorted(begun or waited, key=lambda b: b.arrivals * size < b.expected):
                 if begun or barrier.peer:
                     self.outcome.peers += 1
                     self.cluster_memory.hear()
+                    self.cluster_memory.listen(barrier.gathered)
                     self.complete(barrier)
                     return True
         for fiber in self.blocked:
@@ -729,6 +733,7 @@ class Machine:
     def _release_cluster(self) -> None:
         state = self.cluster
         state.released = state.clock.copy()
+        self.cluster_memory.listen(state.released)
         state.arrived = {}
         state.phase += 1
         for fiber in list(self.blocked):
@@ -754,8 +759,12 @@ class Machine:
         if mask == fiber.mask:
             # Each lane arrives itself, after its own accesses, those in divergent code included.
             for lanes, other in self.warp_components.get(fiber.warp.index, ()):
-                if not lanes & ~mask and other in clock.seen:
+                if other not in clock.seen:
+                    continue
+                if not lanes & ~mask:
                     clock.seen[other + 1] = clock.seen[other]
+                elif mask & (mask - 1) and mask & lanes == mask:
+                    clock.arrived(other, Part(clock.seen[other], mask, lanes))
         fiber.tick()
         self._times[component] = fiber.clock.seen[component]
         return clock

@@ -13,13 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ptxlint.baseline import Baseline
+from ptxlint.filters import is_excluded
 from ptxlint.inputs import Input, read_input
 from ptxlint.kernel_check import check_item, failure
-from ptxlint.pytest_plugin.settings import settings_of
-from ptxlint.settings import Settings
+from ptxlint.pytest_plugin.settings import RunSettings
+from ptxlint.report.finding import FileReport
+from ptxlint.settings import Settings, UserError
 
 if TYPE_CHECKING:
-    from ptxlint.report.finding import FileReport, Finding
+    from ptxlint.report.finding import Finding
 
 WHOLE_FILE = "file"  # the name of the only item of a file without kernels
 
@@ -52,7 +55,7 @@ class Collector:
     """The hooks of ``--ptxlint``."""
 
     def __init__(self, config: pytest.Config) -> None:
-        self.settings = settings_of(config)
+        self.settings = RunSettings(config)
         self.patterns = config.getini("ptxlint_files")
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -60,7 +63,15 @@ class Collector:
         named = file_path.suffix == ".ptx" and parent.session.isinitpath(file_path)
         if not named and not any(file_path.match(pattern) for pattern in self.patterns):
             return None
-        file: PtxFile = PtxFile.from_parent(parent, path=file_path, settings=self.settings)
+        try:
+            settings = self.settings.of_file(str(file_path))
+            if not named and is_excluded(str(file_path), settings):
+                return None
+            if settings.baseline is not None:
+                Baseline.read(settings.baseline)  # so that trouble with it is told at once
+        except UserError as error:
+            raise pytest.UsageError(str(error)) from None
+        file: PtxFile = PtxFile.from_parent(parent, path=file_path, settings=settings)
         return file
 
 
@@ -90,11 +101,11 @@ class PtxFile(pytest.File):
         return replace(read_input(str(self.path)), path=str(path))
 
     @cached_property
-    def report(self) -> "FileReport":
+    def report(self) -> FileReport:
         """What the check of the whole file gave."""
         return check_item(self.input, self.settings)
 
-    def share(self, entry: Entry) -> "FileReport":
+    def share(self, entry: Entry) -> FileReport:
         """Return what the report says of one kernel.
 
         Problems of the file belong to the kernel in which, or behind which, they are. The first item also
@@ -135,7 +146,7 @@ class PtxItem(pytest.Item):
         if file.input.error is not None:
             pytest.fail(f"{file.input.path}: {file.input.error}", pytrace=False)
         share = file.share(self.entry)
-        text = failure([share], file.settings)
+        text = failure([share])
         if text is not None:
             pytest.fail(text, pytrace=False)
 

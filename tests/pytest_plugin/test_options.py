@@ -79,3 +79,40 @@ def test_the_options_are_defaults_of_the_fixture(pytester: pytest.Pytester, run:
     run().assert_outcomes(failed=1, passed=1)
     done = run("--ptxlint-ignore=PTX101")
     done.assert_outcomes(passed=2)
+
+
+@pytest.mark.parametrize(
+    ("toml", "options", "failed"),
+    [
+        ("ignore = ['PTX1']", "", False),
+        ("severity = { PTX1 = 'note' }", "", False),
+        ("severity = { PTX1 = 'note' }", "--ptxlint-fail-on note", True),
+        ("ignore = ['PTX1']", "--ptxlint-select PTX1", True),
+        ("fail-on = 'error'", "", True),
+    ],
+)
+def test_configuration_files(
+    pytester: pytest.Pytester, run: Run, toml: str, options: str, failed: bool
+) -> None:
+    pytester.mkdir("in").joinpath("k.ptx").write_text(module(hazard()), "utf-8")
+    pytester.path.joinpath("in", "ptxlint.toml").write_text(toml, "utf-8")
+    run("--ptxlint", *options.split()).assert_outcomes(failed=failed, passed=not failed)
+
+
+def test_excluded_files_suppressions_and_baselines(pytester: pytest.Pytester, run: Run) -> None:
+    pytester.path.joinpath("k.ptx").write_text(module(hazard()), "utf-8")
+    pytester.path.joinpath("ptxlint.toml").write_text("exclude = ['k.ptx']", "utf-8")
+    run("--ptxlint").assert_outcomes()
+    run("--ptxlint", "k.ptx").assert_outcomes(failed=1)
+    written = [sys.executable, "-m", "ptxlint", "check", "--write-baseline", "known.json", "k.ptx"]
+    subprocess.run(written, cwd=pytester.path, check=True, capture_output=True)
+    pytester.path.joinpath("ptxlint.toml").write_text("baseline = 'known.json'", "utf-8")
+    run("--ptxlint").assert_outcomes(passed=1)
+
+
+def test_wrong_configuration_is_bad_usage(pytester: pytest.Pytester, run: Run) -> None:
+    pytester.path.joinpath("k.ptx").write_text(module(hazard()), "utf-8")
+    pytester.path.joinpath("ptxlint.toml").write_text("ignor = ['PTX1']", "utf-8")
+    done = run("--ptxlint")
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    done.stderr.fnmatch_lines(['*ptxlint.toml:1: unknown key "ignor"; did you mean "ignore"?*'])
