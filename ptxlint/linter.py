@@ -232,7 +232,10 @@ def _statements(draft: Draft, context: Context) -> list[object]:
     Each load's stage is a buffer of its own, also where one instruction reads two of them.
     """
     conflict = draft.conflict
-    if conflict is None or {conflict.first.family, conflict.second.family} & {Family.BULK_LOAD, Family.CANCEL}:
+    if conflict is None or {conflict.first.family, conflict.second.family} & {
+        Family.BULK_LOAD,
+        Family.CANCEL,
+    }:
         return []
     code = draft.finding.code
     return [
