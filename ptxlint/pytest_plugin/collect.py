@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ptxlint.inputs import Input, read_input
-from ptxlint.kernel_check import check_item, failure
-from ptxlint.pytest_plugin.settings import settings_of
-from ptxlint.settings import Settings
+from ptxlint.kernel_check import failure
+from ptxlint.pytest_plugin.settings import RunChecker
 
 if TYPE_CHECKING:
     from ptxlint.report.finding import FileReport, Finding
@@ -52,7 +51,7 @@ class Collector:
     """The hooks of ``--ptxlint``."""
 
     def __init__(self, config: pytest.Config) -> None:
-        self.settings = settings_of(config)
+        self.checker = RunChecker(config)
         self.patterns = config.getini("ptxlint_files")
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -60,16 +59,16 @@ class Collector:
         named = file_path.suffix == ".ptx" and parent.session.isinitpath(file_path)
         if not named and not any(file_path.match(pattern) for pattern in self.patterns):
             return None
-        file: PtxFile = PtxFile.from_parent(parent, path=file_path, settings=self.settings)
+        file: PtxFile = PtxFile.from_parent(parent, path=file_path, checker=self.checker)
         return file
 
 
 class PtxFile(pytest.File):
     """A PTX file; its items share its analysis."""
 
-    def __init__(self, *, settings: Settings, **rest: Any) -> None:
+    def __init__(self, *, checker: RunChecker, **rest: Any) -> None:
         super().__init__(**rest)
-        self.settings = settings
+        self.checker = checker
 
     def collect(self) -> Iterator["PtxItem"]:
         """Yield an item for each kernel; one for the file when it has none or cannot be read."""
@@ -92,7 +91,7 @@ class PtxFile(pytest.File):
     @cached_property
     def report(self) -> "FileReport":
         """What the check of the whole file gave."""
-        return check_item(self.input, self.settings)
+        return self.checker.check([self.input]).files[0]
 
     def share(self, entry: Entry) -> "FileReport":
         """Return what the report says of one kernel.
@@ -130,12 +129,14 @@ class PtxItem(pytest.Item):
         Raises:
             pytest.fail.Exception: it has findings, or could not be read or parsed.
         """
+        from ptxlint.report.finding import Report
+
         file = self.parent
         assert isinstance(file, PtxFile)
         if file.input.error is not None:
             pytest.fail(f"{file.input.path}: {file.input.error}", pytrace=False)
         share = file.share(self.entry)
-        text = failure([share], file.settings)
+        text = failure(Report([share]))
         if text is not None:
             pytest.fail(text, pytrace=False)
 

@@ -5,7 +5,9 @@ import subprocess
 import sys
 
 import pytest
+from click.testing import CliRunner
 
+from ptxlint.cli import cli
 from tests.pytest_plugin.conftest import Run
 from tests.pytest_plugin.kernels import clean, hazard, module
 
@@ -79,3 +81,36 @@ def test_the_options_are_defaults_of_the_fixture(pytester: pytest.Pytester, run:
     run().assert_outcomes(failed=1, passed=1)
     done = run("--ptxlint-ignore=PTX101")
     done.assert_outcomes(passed=2)
+
+
+def test_configuration_comments_and_baseline(pytester: pytest.Pytester, run: Run) -> None:
+    text = module(hazard())
+    pytester.path.joinpath("k.ptx").write_text(text, "utf-8")
+    pytester.makepyfile("def test_it(assert_ptx_clean): assert_ptx_clean('k.ptx')")
+    pytester.path.joinpath("ptxlint.toml").write_text('ignore = ["PTX101"]\n', "utf-8")
+    pytester.path.joinpath("other.toml").write_text('ignore = ["PTX2"]\n', "utf-8")
+    run("--ptxlint").assert_outcomes(passed=2)
+    run("--ptxlint", "--ptxlint-config=other.toml").assert_outcomes(failed=2)
+    run("--ptxlint", "--ptxlint-isolated").assert_outcomes(failed=2)
+    CliRunner().invoke(cli, ["check", "--isolated", "k.ptx", "--write-baseline", "known.json"])
+    run("--ptxlint", "--ptxlint-isolated", "--ptxlint-baseline=known.json").assert_outcomes(passed=2)
+    hidden = text.replace(
+        "    cp.async.bulk.g", "    // ptxlint: ignore[PTX101] on purpose\n    cp.async.bulk.g"
+    )
+    pytester.path.joinpath("k.ptx").write_text(hidden, "utf-8")
+    run("--ptxlint", "--ptxlint-isolated").assert_outcomes(passed=2)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--ptxlint-config=none.toml"], "*none.toml: *no such file*"),
+        (["--ptxlint-baseline=none.json"], "*none.json: *"),
+        (["--ptxlint-config=x.toml", "--ptxlint-isolated"], "*contradict each other*"),
+    ],
+)
+def test_files_that_cannot_be_read_are_usage_errors(run: Run, options: list[str], message: str) -> None:
+    done = run("--ptxlint", *options)
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    done.stderr.fnmatch_lines([message])
+    done.stderr.no_fnmatch_line("*Traceback*")
