@@ -95,6 +95,11 @@ def ignored_in_kernel(name: str, settings: Settings) -> Prefixes:
     )
 
 
+def is_excluded(path: str, settings: Settings) -> bool:
+    """Return whether *settings* leave out the file or folder at *path*."""
+    return any(matches_path(path, pattern, settings.root) for pattern in settings.exclude)
+
+
 def matches_path(path: str, pattern: str, root: str) -> bool:
     """Return whether the glob matches *path*, relative to *root*, or its last part, or a folder above it.
 

@@ -1,89 +1,52 @@
 """Check inputs and say as text what fails: what tests and the pytest plugin share."""
 
-import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ptxlint.codes import read_prefixes
 from ptxlint.inputs import Input
 from ptxlint.report.finding import Severity
-from ptxlint.settings import BLOCK_LIMITS, CLUSTER_LIMITS, Triple, read_shape
+from ptxlint.settings import BLOCK_LIMITS, CLUSTER_LIMITS, Settings, Triple, read_shape
 
 if TYPE_CHECKING:
-    from ptxlint.report.finding import Report
+    from ptxlint.report.finding import FileReport
 
 Shape = int | str | Sequence[int]
 
 
-class Checker:
-    """Checks by the settings of one run: what is chosen here, over what configuration files say."""
-
-    def __init__(
-        self,
-        choices: Mapping[str, Any],
-        config: str | os.PathLike[str] | None = None,
-        isolated: bool = False,
-    ) -> None:
-        """Take choices as people write them, None and () for those that are not made.
-
-        Args:
-            choices: ``select``, ``ignore``, ``extend_select`` (codes), ``fail_on`` (a severity), ``strict``,
-                ``block`` and ``cluster`` (shapes), ``baseline`` (a path).
-            config: the configuration file to use; without it the one that is nearest to each input.
-            isolated: read no configuration file.
-
-        Raises:
-            ValueError: a choice is none that there is; the text begins with its name.
-            UserError: a configuration or the baseline cannot be read.
-        """
-        from ptxlint.baseline import Baseline
-        from ptxlint.config import Configurations
-        from ptxlint.session import Session
-
-        path = None if config is None else os.fspath(config)
-        self._session = Session(Configurations(path, isolated), read_choices(choices))
-        known = self._session.settings_here().baseline
-        self._baseline = None if known is None else Baseline.read(known)
-
-    def check(self, items: Iterable[Input]) -> "Report":
-        """Check *items*; findings that comments or the baseline hide are not among those of the report.
-
-        Raises:
-            UserError: a configuration cannot be read.
-        """
-        report = self._session.check(items)
-        return report if self._baseline is None else self._baseline.hide(report)
-
-
-def read_choices(choices: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *choices* as settings have them.
+def make_settings(
+    *,
+    select: Iterable[str] = (),
+    ignore: Iterable[str] = (),
+    extend_select: Iterable[str] = (),
+    fail_on: str | None = None,
+    strict: bool | None = None,
+    block: Shape | None = None,
+    cluster: Shape | None = None,
+    settings: Settings | None = None,
+) -> Settings:
+    """Return *settings* (the defaults) with values as people write them over them; None and () say nothing.
 
     Raises:
-        ValueError: a choice is none that there is; the text begins with its name.
+        ValueError: a value is none that its option takes; the text begins with the option.
     """
-    readers: dict[str, Callable[[Any], Any]] = {
-        "select": _codes,
-        "ignore": _codes,
-        "extend_select": _codes,
-        "fail_on": _severity,
-        "block": lambda value: _shape(value, *BLOCK_LIMITS),
-        "cluster": lambda value: _shape(value, *CLUSTER_LIMITS),
-    }
-    read = dict(choices)
-    for name, reader in readers.items():
-        value = read.get(name)
-        if value is None or value == () or value == [] or value == "":
-            read[name] = None
-            continue
-        try:
-            read[name] = reader(value)
-        except ValueError as error:
-            raise ValueError(f"{name}: {error}") from None
-    return read
+    return (settings or Settings()).with_choices(
+        select=_codes("select", select),
+        ignore=_codes("ignore", ignore),
+        extend_select=_codes("extend_select", extend_select),
+        fail_on=None if fail_on is None else _severity(fail_on),
+        strict=strict,
+        block=_shape("block", block, *BLOCK_LIMITS),
+        cluster=_shape("cluster", cluster, *CLUSTER_LIMITS),
+    )
 
 
-def _codes(values: Iterable[str]) -> tuple[str, ...]:
-    return read_prefixes([values] if isinstance(values, str) else values)
+def _codes(option: str, values: Iterable[str]) -> tuple[str, ...]:
+    try:
+        return read_prefixes([values] if isinstance(values, str) else values)
+    except ValueError as error:
+        raise ValueError(f"{option}: {error}") from None
 
 
 def _severity(value: str) -> Severity:
@@ -91,30 +54,37 @@ def _severity(value: str) -> Severity:
         return Severity(value)
     except ValueError:
         known = ", ".join(severity.value for severity in Severity)
-        raise ValueError(f"{value!r} is none of {known}") from None
+        raise ValueError(f"fail_on: {value!r} is none of {known}") from None
 
 
-def _shape(value: Shape, limits: Triple, most: int, what: str) -> Triple:
+def _shape(option: str, value: Shape | None, limits: Triple, most: int, what: str) -> Triple | None:
+    if value is None:
+        return None
     text = str(value) if isinstance(value, (int, str)) else ",".join(map(str, value))
-    return read_shape(text, limits, most, what)
+    try:
+        return read_shape(text, limits, most, what)
+    except ValueError as error:
+        raise ValueError(f"{option}: {error}") from None
 
 
-def failure(report: "Report") -> str | None:
-    """Return *report* as text if something in it fails by the settings of its files, else None."""
+def check_item(item: Input, settings: Settings) -> "FileReport":
+    """Check *item*; shapes of the settings come before those that its producer tells."""
+    from ptxlint.session import check_input
+
+    hints = replace(settings, block=settings.block or item.block, cluster=settings.cluster or item.cluster)
+    return check_input(item, hints)
+
+
+def failure(files: Sequence["FileReport"]) -> str | None:
+    """Return the report as text if something in *files* fails by their settings, else None."""
     from ptxlint.report import text
     from ptxlint.report.finding import Report
-    from ptxlint.report.printable import printable, printable_lines
+    from ptxlint.report.printable import printable
 
-    errors = [file for file in report.files if file.error is not None]
-    if not errors and all(
-        finding.severity.rank < file.fail_on.rank
-        for file in report.files
-        for finding in Report([file]).findings()
-    ):
+    report = Report(list(files))
+    errors = [file for file in files if file.error is not None]
+    if not errors and not any(file.fails() for file in files):
         return None
     lines = [line.plain for line in text.render(report)]
-    for file in errors:
-        if any(problem.code == "PTX999" for problem in file.problems):
-            continue  # the report says so already
-        lines.append(f"error: {printable(file.path)}: " + "\n".join(printable_lines(str(file.error))))
+    lines += [f"error: {printable(file.path)}: {printable(str(file.error))}" for file in errors]
     return "\n".join(lines)

@@ -153,14 +153,14 @@ def check(
         if config is not None and isolated:
             raise click.UsageError("--config and --isolated contradict each other.")
         configurations = Configurations(config, isolated)
-        session = Session(configurations, choices)
+        session = Session(configurations, choices, hide_known=write_baseline is None)
         here = session.settings_here()
         if show_settings:
             click.echo(settings_text(files, configurations, session, choices, output_format))
             return
         if not files and reading.compile_commands is None:
             raise click.UsageError("Missing argument 'FILES...'.")
-        known = read_baseline(here.baseline, write_baseline)
+        known = None if write_baseline is None else baseline_to_write(write_baseline)
         report = check_all(files, session, replace(reading, is_excluded=session.is_excluded), running)
     except UserError as error:
         complain(error)
@@ -168,31 +168,36 @@ def check(
     written = True
     if known is not None:
         try:
-            known = known if write_baseline is None else rewrite_baseline(known, report)
+            report = write_known(known, report)
         except UserError as error:
             complain(error)
             written = False
-        report = known.hide(report)
     options = FormatOptions(statistics, hidden=not omit_hidden)
     written = publish(report, here.output_format, targets, options) and written
     tell(report)
     ctx.exit(exit_status(report) if written else FAILURE)
 
 
-def read_baseline(read_from: str | None, write_to: str | None) -> "Baseline | None":
-    """Return the known findings, if there is a file of them or is to be one."""
-    if read_from is None and write_to is None:
-        return None
-    from ptxlint.commands.known import read_known
+def baseline_to_write(path: str) -> "Baseline":
+    """Return the baseline at *path* as it is, empty when there is none.
 
-    return read_known(read_from, write_to)
+    Raises:
+        UserError: what is there is no baseline, or it could not be written.
+    """
+    from ptxlint.commands import known
+
+    return known.to_write(path)
 
 
-def rewrite_baseline(known: "Baseline", report: Report) -> "Baseline":
-    """Write what is found down, and return what is known now."""
-    from ptxlint.commands.known import write_known
+def write_known(known: "Baseline", report: Report) -> Report:
+    """Write what is found down, and return the report without it.
 
-    return write_known(known, report)
+    Raises:
+        UserError: something was not checked, or the file cannot be written.
+    """
+    from ptxlint.commands.known import write
+
+    return write(known, report).hide(report)
 
 
 def check_all(files: tuple[str, ...], session: Session, reading: InputOptions, running: "Running") -> Report:
@@ -242,10 +247,4 @@ def exit_status(report: Report) -> int:
     """Return 2 when something could not be checked, 1 with findings as bad as the settings say, else 0."""
     if any(file.error is not None for file in report.files):
         return FAILURE
-    if any(
-        finding.severity.rank >= file.fail_on.rank
-        for file in report.files
-        for finding in Report([file]).findings()
-    ):
-        return FINDINGS
-    return 0
+    return FINDINGS if any(file.fails() for file in report.files) else 0

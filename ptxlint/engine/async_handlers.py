@@ -518,6 +518,10 @@ def launch_cancel(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bo
     barrier.copied += 16
     perform(machine, fiber, access)
     machine.forget_values(address, address + 16)
+    machine.responses += 1
+    response = machine.unknowns.atom(("response", machine.responses), 0, (1 << 31) - 1)
+    machine.value_alignment |= address
+    machine.shared_values[address] = (response, 16)
     machine.log(fiber, event, mask)
     return False
 

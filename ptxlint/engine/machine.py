@@ -140,6 +140,7 @@ class Machine:
             for event in code.events
         )
         self.alloc_slots: set[int] = set()
+        self.responses = 0
         self.tracks_values = any(code.tracks_values for code in (kernel, *functions.values()))
         self.denies = oracle.scenario.name == "denied waits"
         self.denied: dict[tuple[int, ...], int] = {}
@@ -600,12 +601,15 @@ class Machine:
                 progress = True
         if progress:
             return True
-        if self.launch.cluster_size > 1:
+        size = self.launch.cluster_size
+        if size > 1:
             begun = [barrier for barrier in waited if barrier.arrivals or barrier.copies or barrier.tx]
-            for barrier in begun or waited:
+            # First where this CTA has done its share, and only the peers' is missing.
+            for barrier in sorted(begun or waited, key=lambda b: b.arrivals * size < b.expected):
                 if begun or barrier.peer:
                     self.outcome.peers += 1
                     self.cluster_memory.hear()
+                    self.cluster_memory.listen(barrier.gathered)
                     self.complete(barrier)
                     return True
         for fiber in self.blocked:
@@ -729,6 +733,7 @@ class Machine:
     def _release_cluster(self) -> None:
         state = self.cluster
         state.released = state.clock.copy()
+        self.cluster_memory.listen(state.released)
         state.arrived = {}
         state.phase += 1
         for fiber in list(self.blocked):

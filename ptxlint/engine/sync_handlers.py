@@ -226,6 +226,7 @@ def mbarrier_wait(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bo
         machine.synchronised(fiber)
         if barrier.peer or not barrier.known:
             machine.cluster_memory.hear()
+            machine.cluster_memory.listen(fiber.clock, barrier.address)
         known = fiber.clock.seen.get(barrier.component, -1)
         if effect.order is fx.Order.RELAXED:
             relaxed.observe(machine, fiber, barrier.released)

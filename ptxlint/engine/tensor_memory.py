@@ -38,6 +38,7 @@ class TensorGap(str, Enum):
     NOT_PUBLISHED = "not published"
     NOT_DEALLOCATED = "not deallocated"
     AFTER_RELINQUISH = "after relinquish"
+    PEER_NOT_DONE = "peer not done"  # freed for the pair, and no peer has told since the last use
 
 
 class TensorAccess:

@@ -22,6 +22,7 @@ LIFE = (
     TensorGap.NOT_DEALLOCATED,
     TensorGap.NOT_PUBLISHED,
     TensorGap.AFTER_RELINQUISH,
+    TensorGap.PEER_NOT_DONE,
 )
 
 
@@ -86,6 +87,19 @@ def address_read(machine: "Machine", fiber: Fiber, event: Event, slot: int) -> N
         holder,
         TensorAccess(event, fiber.actor, Unit.LOAD, False, place, issued, None),
     )
+
+
+def peer_done(machine: "Machine", fiber: Fiber, freed: TensorAccess) -> None:
+    """Report a deallocation for a pair of CTAs by a thread that no peer has told of its last use.
+
+    The peer uses its tensor memory as this CTA does: what it sends after its last load or store is what
+    this CTA sends after its own.
+    """
+    if machine.launch.cluster_size < 2:
+        return
+    last = max(machine.tensor.newest.values(), key=lambda access: access.sequence, default=None)
+    if last is not None and machine.cluster_memory.heard_at(fiber) < last.sequence:
+        note(machine, TensorGap.PEER_NOT_DONE, last, freed)
 
 
 def at_exit(machine: "Machine", fiber: Fiber) -> None:

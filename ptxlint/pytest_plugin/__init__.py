@@ -42,7 +42,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("ptxlint_ignore", "as --ptxlint-ignore", "args", [])
     parser.addini("ptxlint_extend_select", "as --ptxlint-extend-select", "args", [])
     parser.addini("ptxlint_fail_on", "as --ptxlint-fail-on", "string", "")
-    parser.addini("ptxlint_strict", "as --ptxlint-strict", "bool", False)
+    parser.addini("ptxlint_strict", "as --ptxlint-strict", "bool", None)
     parser.addini("ptxlint_baseline", "as --ptxlint-baseline", "string", "")
     parser.addini("ptxlint_config", "as --ptxlint-config", "string", "")
     parser.addini("ptxlint_isolated", "as --ptxlint-isolated", "bool", False)
@@ -68,12 +68,12 @@ def pytest_configure(config: pytest.Config) -> None:
 def assert_ptx_clean(pytestconfig: pytest.Config) -> Callable[..., None]:
     """Return ``ptxlint.testing.assert_ptx_clean`` with the run's options as its defaults."""
     from ptxlint import testing
-    from ptxlint.pytest_plugin.settings import keywords
+    from ptxlint.pytest_plugin.settings import RunSettings
 
-    chosen = keywords(pytestconfig)
+    settings = RunSettings(pytestconfig).of_run()
 
     def check(kernel: object, **options: Any) -> None:
         __tracebackhide__ = True
-        testing.assert_ptx_clean(kernel, **{**chosen, **options})
+        testing.assert_ptx_clean(kernel, **{"settings": settings, **options})
 
     return check

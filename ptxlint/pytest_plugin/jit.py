@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pytest
 
 from ptxlint.inputs import Input, InputError
-from ptxlint.kernel_check import failure
+from ptxlint.kernel_check import check_item, failure
 from ptxlint.kernel_objects import triton_input
-from ptxlint.pytest_plugin.settings import RunChecker
+from ptxlint.pytest_plugin.settings import RunSettings
 
 if TYPE_CHECKING:
-    from ptxlint.report.finding import Report
+    from ptxlint.report.finding import FileReport
 
 Result = TypeVar("Result")
 
@@ -98,9 +98,9 @@ class JitChecks:
     """The hooks of ``--ptxlint-jit``."""
 
     def __init__(self, config: pytest.Config) -> None:
-        self.checker = RunChecker(config)
+        self.settings = RunSettings(config).of_run()
         self.recorder = Recorder()
-        self._reports: dict[Input, Report] = {}
+        self._reports: dict[Input, FileReport] = {}
         if importlib.util.find_spec("triton") is None:
             raise pytest.UsageError("--ptxlint-jit: Triton is not installed")
         runs_tests = config.getoption("dist", "no") == "no" or hasattr(config, "workerinput")
@@ -172,8 +172,8 @@ class JitChecks:
         texts = []
         for kernel in kernels:
             if kernel not in self._reports:
-                self._reports[kernel] = self.checker.check([kernel])
-            text = failure(self._reports[kernel])
+                self._reports[kernel] = check_item(kernel, self.settings)
+            text = failure([self._reports[kernel]])
             if text is not None:
                 texts.append(text)
         return "\n\n".join(texts) or None

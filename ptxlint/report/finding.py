@@ -150,6 +150,14 @@ class FileReport:
     source_roots: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
 
+    def findings(self) -> list[Finding]:
+        """Return all findings, those of no kernel first."""
+        return [*self.problems, *(finding for kernel in self.kernels for finding in kernel.findings)]
+
+    def fails(self) -> bool:
+        """Return whether there is a finding as bad as the settings say."""
+        return any(finding.severity.rank >= self.fail_on.rank for finding in self.findings())
+
 
 @dataclass(slots=True)
 class Report:
@@ -160,12 +168,7 @@ class Report:
 
     def findings(self) -> list[Finding]:
         """Return all findings, those of syntax problems included, in order."""
-        found: list[Finding] = []
-        for file in self.files:
-            found.extend(file.problems)
-            for kernel in file.kernels:
-                found.extend(kernel.findings)
-        return found
+        return [finding for file in self.files for finding in file.findings()]
 
     def hidden(self) -> list[Hidden]:
         """Return what is not reported because of a comment or the baseline, in order."""
