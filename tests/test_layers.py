@@ -50,10 +50,11 @@ ALLOWED = {
     "fix": {
         *("ptx", "model", "linter", "filters", "settings", "report", "records", "tools", "session"),
     },
+    "device": {"ptx", "model", "fix", "linter", "config", "settings", "report", "records", "tools"},
     "rule_table": {"checks", "report"},
     "commands": {
         *("config", "rule_table", "linter", "codes", "settings", "session", "report", "inputs"),
-        *("runner", "cache", "doctor", "baseline", "fix"),
+        *("runner", "cache", "doctor", "baseline", "fix", "device"),
     },
     "cli": {"commands", "versions", "session", "report"},
     "__main__": {"cli"},

@@ -85,6 +85,14 @@ FAILURE = 2
 @block_option
 @cluster_option
 @click.option(
+    "--source-root",
+    "source_roots",
+    metavar="DIR",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False),
+    help="Look here too for source files that the PTX names; outside the project only where this says so.",
+)
+@click.option(
     "--config",
     metavar="FILE",
     type=click.Path(),
@@ -124,6 +132,7 @@ def check(
     strict: bool | None,
     block: Triple | None,
     cluster: Triple | None,
+    source_roots: tuple[str, ...],
     config: str | None,
     isolated: bool,
     ignore_comments: bool | None,
@@ -146,6 +155,7 @@ def check(
         "strict": strict,
         "fail_on": None if fail_on is None else Severity(fail_on),
         "output_format": output_format,
+        "source_roots": source_roots,
         "ignore_comments": ignore_comments,
         "baseline": baseline,
     }
