@@ -35,7 +35,7 @@ class Running:
 
 
 def analyse_all(
-    arguments: Sequence[str],
+    arguments: Sequence[str | Input],
     options: InputOptions,
     settings_of: SettingsOf,
     running: Running,
@@ -44,7 +44,7 @@ def analyse_all(
     """Read what *arguments* name and find everything in it.
 
     Args:
-        arguments: Files, folders, ``-`` for standard input.
+        arguments: Files, folders, ``-`` for standard input; what was read already.
         options: How to read them.
         settings_of: What applies to an input; those of the launch matter here.
         running: Processes and cache.
@@ -136,11 +136,9 @@ class _Run:
 
     def is_worth_sharing(self, source: str | Input) -> bool:
         """Return whether one source alone may keep several processes busy."""
-        if isinstance(source, Input):
-            return False
-        if self._reader.is_slow(source):
+        if isinstance(source, str) and self._reader.is_slow(source):
             return True
-        items = list(self._reader.read(source))
+        items = [source] if isinstance(source, Input) else list(self._reader.read(source))
         self._add(0, items)
         self._next = 1
         return any(item.text.count(".entry") > 1 for item in items)
