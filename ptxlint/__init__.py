@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         Site,
         Step,
     )
-    from ptxlint.settings import Settings
+    from ptxlint.settings import Settings, UserError
 
 __version__ = "0.1.0"
 
@@ -45,6 +45,7 @@ __all__ = [
     "Site",
     "SourceLocation",
     "Step",
+    "UserError",
     "__version__",
     "check",
     "find_settings",
@@ -54,6 +55,7 @@ _MODULES = {
     "ConfigError": "ptxlint.config.read",
     "InputError": "ptxlint.inputs",
     "Settings": "ptxlint.settings",
+    "UserError": "ptxlint.settings",
     "SourceLocation": "ptxlint.ptx.source",
     "check": "ptxlint.api",
     "find_settings": "ptxlint.api",

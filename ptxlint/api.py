@@ -53,6 +53,7 @@ def check(
     Raises:
         InputError: the file cannot be read, or it holds no PTX that can be parsed. For a syntax error
             ``report`` of the exception has what could be checked all the same.
+        UserError: the baseline of *settings* cannot be read.
         ValueError: a code that does not exist, or a shape that no GPU can launch.
         RuntimeError: ptxlint itself failed.
     """

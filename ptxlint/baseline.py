@@ -7,7 +7,7 @@ gone, as files move. What is hidden is counted; entries of files that were check
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -64,6 +64,8 @@ class Baseline:
         Raises:
             BaselineError: it cannot be read, or is no baseline.
         """
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise BaselineError(f"{path}: no baseline: this is no regular file")
         try:
             data = json.loads(Path(path).read_text("utf-8-sig"))
         except FileNotFoundError:
@@ -126,6 +128,23 @@ class Baseline:
             return Path(os.path.relpath(absolute, self._folder)).as_posix()
         except ValueError:  # another drive
             return Path(absolute).as_posix()
+
+
+def hide_known(report: Report, paths: Sequence[str | None]) -> Report:
+    """Return *report* with what is known hidden; *paths* are the baselines of its files, None for none.
+
+    Raises:
+        BaselineError: a baseline cannot be read.
+    """
+    files = list(report.files)
+    stale = list(report.stale)
+    for path in dict.fromkeys(path for path in paths if path is not None):
+        mine = [number for number, other in enumerate(paths) if other == path]
+        hidden = Baseline.read(path).hide(Report([files[number] for number in mine]))
+        stale += hidden.stale
+        for number, file in zip(mine, hidden.files, strict=True):
+            files[number] = file
+    return replace(report, files=files, stale=stale)
 
 
 def render(entries: Iterable[Entry]) -> str:

@@ -13,6 +13,7 @@ import click
 
 from ptxlint.commands.cache import cache
 from ptxlint.commands.check import check
+from ptxlint.commands.confirm import confirm, witness
 from ptxlint.commands.doctor import doctor
 from ptxlint.commands.dump import dump
 from ptxlint.commands.fix import fix
@@ -47,7 +48,7 @@ def show_version(ctx: click.Context) -> None:
     ctx.exit()
 
 
-for command in (cache, check, doctor, dump, fix, rule, rules, schema):
+for command in (cache, check, confirm, doctor, dump, fix, rule, rules, schema, witness):
     cli.add_command(command)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Task = TypeVar("Task")
 
 MAX_WORKERS = 60  # what a wait for processes can take on Windows
-_PATIENCE = 2.0  # seconds that a process has to end when asked
+_PATIENCE = 10.0  # seconds that a process has to end what it started, when asked
 
 
 class Died:

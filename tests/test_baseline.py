@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import ptxlint
 from ptxlint.linter import check_text
 from ptxlint.settings import Settings
 from tests.conftest import FIXTURES, ROOT
@@ -102,6 +103,18 @@ def test_what_is_no_baseline_is_told_and_not_written_over(run: Run, text: str | 
         assert Path(KNOWN).read_bytes() == before
 
 
+@pytest.mark.parametrize("option", ["--baseline", "--write-baseline", "--config"])
+def test_what_is_no_file(run: Run, option: str) -> None:
+    write("a.ptx", COPY)
+    Path("folder").mkdir()
+    result = run("check", option, "folder", "a.ptx")
+    assert (result.status, "folder: " in result.err, "this is no regular file" in result.err) == (
+        2,
+        True,
+        True,
+    )
+
+
 def test_a_folder_that_is_not_there(run: Run) -> None:
     write("a.ptx", COPY)
     result = run("check", "--write-baseline", "none/known.json", "a.ptx")
@@ -124,6 +137,20 @@ def test_the_commands_of_the_readme(run: Run) -> None:
     assert [run(*command).status for command in commands] == [0, 0]
     write("build/combine.ptx", COMBINE)
     assert [run(*command).status for command in commands[1:]] == [1]
+
+
+def test_each_file_has_the_baseline_of_its_configuration(run: Run) -> None:
+    write("a/k.ptx", COPY)
+    write("b/k.ptx", COPY)
+    run("check", "--write-baseline", "a/known.json", "a")
+    write("a/ptxlint.toml", "baseline = 'known.json'")
+    result = run("check", "--output-format", "concise", "a", "b")
+    assert [line.split(":")[0] for line in result.out.splitlines()] == ["b/k.ptx"]
+    report = ptxlint.check("a/k.ptx", settings=ptxlint.find_settings("a/k.ptx"))
+    assert (report.findings(), [hidden.by for hidden in report.hidden()]) == ([], ["baseline"])
+    Path("a/known.json").unlink()
+    with pytest.raises(ptxlint.UserError, match="there is no such baseline"):
+        ptxlint.check("a/k.ptx", settings=ptxlint.find_settings("a/k.ptx"))
 
 
 KERNELS = {"copy": COPY, "combine": COMBINE}

@@ -44,16 +44,17 @@ ALLOWED = {
     "runner": {"session", "settings", "inputs", "report", "cache", "workers", "tools", "records"},
     "session": {
         *("config", "records", "linter", "filters", "settings", "inputs", "report"),
-        *("suppressions", "names"),
+        *("suppressions", "names", "baseline"),
     },
     "api": {"config", "session", "settings", "codes", "inputs", "report"},
     "fix": {
         *("ptx", "model", "linter", "filters", "settings", "report", "records", "tools", "session"),
     },
+    "device": {"ptx", "model", "fix", "linter", "config", "settings", "report", "records", "tools"},
     "rule_table": {"checks", "report"},
     "commands": {
         *("config", "rule_table", "linter", "codes", "settings", "session", "report", "inputs"),
-        *("runner", "cache", "doctor", "baseline", "fix"),
+        *("runner", "cache", "doctor", "baseline", "fix", "device"),
     },
     "cli": {"commands", "versions", "session", "report"},
     "__main__": {"cli"},

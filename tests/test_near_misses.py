@@ -11,6 +11,7 @@ KINDS = {
     "fence-wrong-space": ("PTX101", "PTX102", "PTX105"),
     "thread-fence-only": ("PTX101", "PTX102", "PTX103"),
     "fence-before-access": ("PTX101",),
+    "not-ordered": ("PTX101",),
     "fence-off-path": ("PTX101", "PTX102"),
     "proxy-fence-instead-of-wait": ("PTX202",),
     "wait-not-published": ("PTX202",),

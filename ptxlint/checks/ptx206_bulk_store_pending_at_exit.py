@@ -65,4 +65,4 @@ class BulkStorePendingAtExit(Check):
                     'asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");',
                 ),
             )
-            yield Draft(finding, (self.code, context.fold_key(access.event)), access.event)
+            yield Draft(finding, (self.code, cause), access.event)

@@ -85,6 +85,14 @@ FAILURE = 2
 @block_option
 @cluster_option
 @click.option(
+    "--source-root",
+    "source_roots",
+    metavar="DIR",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False),
+    help="Look here too for source files that the PTX names; outside the project only where this says so.",
+)
+@click.option(
     "--config",
     metavar="FILE",
     type=click.Path(),
@@ -124,6 +132,7 @@ def check(
     strict: bool | None,
     block: Triple | None,
     cluster: Triple | None,
+    source_roots: tuple[str, ...],
     config: str | None,
     isolated: bool,
     ignore_comments: bool | None,
@@ -146,6 +155,7 @@ def check(
         "strict": strict,
         "fail_on": None if fail_on is None else Severity(fail_on),
         "output_format": output_format,
+        "source_roots": source_roots,
         "ignore_comments": ignore_comments,
         "baseline": baseline,
     }
@@ -153,14 +163,14 @@ def check(
         if config is not None and isolated:
             raise click.UsageError("--config and --isolated contradict each other.")
         configurations = Configurations(config, isolated)
-        session = Session(configurations, choices)
+        session = Session(configurations, choices, hide_known=write_baseline is None)
         here = session.settings_here()
         if show_settings:
             click.echo(settings_text(files, configurations, session, choices, output_format))
             return
         if not files and reading.compile_commands is None:
             raise click.UsageError("Missing argument 'FILES...'.")
-        known = read_baseline(here.baseline, write_baseline)
+        known = None if write_baseline is None else baseline_to_write(write_baseline)
         report = check_all(files, session, replace(reading, is_excluded=session.is_excluded), running)
     except UserError as error:
         complain(error)
@@ -168,31 +178,36 @@ def check(
     written = True
     if known is not None:
         try:
-            known = known if write_baseline is None else rewrite_baseline(known, report)
+            report = write_known(known, report)
         except UserError as error:
             complain(error)
             written = False
-        report = known.hide(report)
     options = FormatOptions(statistics, hidden=not omit_hidden)
     written = publish(report, here.output_format, targets, options) and written
     tell(report)
     ctx.exit(exit_status(report) if written else FAILURE)
 
 
-def read_baseline(read_from: str | None, write_to: str | None) -> "Baseline | None":
-    """Return the known findings, if there is a file of them or is to be one."""
-    if read_from is None and write_to is None:
-        return None
-    from ptxlint.commands.known import read_known
+def baseline_to_write(path: str) -> "Baseline":
+    """Return the baseline at *path* as it is, empty when there is none.
 
-    return read_known(read_from, write_to)
+    Raises:
+        UserError: what is there is no baseline, or it could not be written.
+    """
+    from ptxlint.commands import known
+
+    return known.to_write(path)
 
 
-def rewrite_baseline(known: "Baseline", report: Report) -> "Baseline":
-    """Write what is found down, and return what is known now."""
-    from ptxlint.commands.known import write_known
+def write_known(known: "Baseline", report: Report) -> Report:
+    """Write what is found down, and return the report without it.
 
-    return write_known(known, report)
+    Raises:
+        UserError: something was not checked, or the file cannot be written.
+    """
+    from ptxlint.commands.known import write
+
+    return write(known, report).hide(report)
 
 
 def check_all(files: tuple[str, ...], session: Session, reading: InputOptions, running: "Running") -> Report:

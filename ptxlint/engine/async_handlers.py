@@ -376,14 +376,14 @@ def descriptor_address(machine: Machine, fiber: Fiber, slot: int | None, mask: i
     return (value & 0x3FFF) << 4 if isinstance(value, int) else None
 
 
-def copied_extent(machine: Machine, fiber: Fiber, event: Event, slot: int, mask: int) -> int:
+def copied_extent(machine: Machine, fiber: Fiber, event: Event, slot: int, mask: int) -> int | None:
     """Return the bytes from the start of what a ``tcgen05.cp`` reads: known for 32 rows that are not swizzled.
 
     Such rows are 16 bytes wide, eight of them together, and the eights a stride apart (9.7.16.5.1, bits 32-45).
     """
     value = scalar(machine, fiber, slot, mask)
     if ".32x128b" not in event.instruction.opcode or not isinstance(value, int) or value >> 61:
-        return DEFAULT_EXTENT
+        return None
     return 3 * ((value >> 32 & 0x3FFF) << 4) + 128
 
 
@@ -461,11 +461,12 @@ def tensor_op(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
             machine.outcome.unresolved.add(site)
             continue
         machine.outcome.resolved.add(site)
-        extent = DEFAULT_EXTENT
+        known = None
         if isinstance(effect, fx.TensorCopy):
-            extent = min(copied_extent(machine, fiber, event, slot, mask), gap_after(machine, address))
+            known = copied_extent(machine, fiber, event, slot, mask)
+        extent = DEFAULT_EXTENT if known is None else min(known, gap_after(machine, address))
         access = make_access(machine, fiber, event, mask, address, extent, False, Family.TCGEN05)
-        access.exact = False
+        access.exact = known is not None
         access.completion = (component, number)
         if isinstance(effect, fx.TensorCopy):
             machine.tensor.copied(access)

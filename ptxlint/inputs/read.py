@@ -67,12 +67,12 @@ class Reader:
         Without arguments, the CUDA files of the compilation database are meant.
         """
         if self._options.compile_commands is not None:
-            from ptxlint.inputs.compile_commands import CompileCommands
+            from ptxlint.inputs.compile_commands import CompileCommands, database_path
 
             try:
                 self._commands = CompileCommands(self._options.compile_commands)
             except InputError as error:
-                return [Input(self._options.compile_commands, error=str(error))]
+                return [Input(database_path(self._options.compile_commands), error=str(error))]
             arguments = arguments or self._commands.cuda_files()
             if not arguments:
                 return [Input(self._commands.path, error="no *.cu file in this compilation database")]

@@ -18,7 +18,7 @@ from ptxlint.filters import is_excluded
 from ptxlint.inputs import Input, read_input
 from ptxlint.kernel_check import check_item, failure
 from ptxlint.pytest_plugin.settings import RunSettings
-from ptxlint.report.finding import FileReport, Report
+from ptxlint.report.finding import FileReport
 from ptxlint.settings import Settings, UserError
 
 if TYPE_CHECKING:
@@ -67,23 +67,31 @@ class Collector:
             settings = self.settings.of_file(str(file_path))
             if not named and is_excluded(str(file_path), settings):
                 return None
-            known = Baseline.read(settings.baseline) if settings.baseline else None
+            if settings.baseline is not None:
+                Baseline.read(settings.baseline)  # so that trouble with it is told at once
         except UserError as error:
-            raise pytest.UsageError(str(error)) from None
-        file: PtxFile = PtxFile.from_parent(parent, path=file_path, settings=settings, known=known)
+            return PtxFile.from_parent(parent, path=file_path, settings=Settings(), trouble=str(error))
+        file: PtxFile = PtxFile.from_parent(parent, path=file_path, settings=settings)
         return file
 
 
 class PtxFile(pytest.File):
     """A PTX file; its items share its analysis."""
 
-    def __init__(self, *, settings: Settings, known: Baseline | None, **rest: Any) -> None:
+    def __init__(self, *, settings: Settings, trouble: str | None = None, **rest: Any) -> None:
+        """Take the settings of the file, or what is wrong with its configuration."""
         super().__init__(**rest)
         self.settings = settings
-        self.known = known
+        self.trouble = trouble
 
     def collect(self) -> Iterator["PtxItem"]:
-        """Yield an item for each kernel; one for the file when it has none or cannot be read."""
+        """Yield an item for each kernel; one for the file when it has none or cannot be read.
+
+        Raises:
+            CollectError: its configuration, or the baseline, cannot be read.
+        """
+        if self.trouble is not None:
+            raise self.CollectError(self.trouble)
         found = [] if self.input.error else entries(self.input.text)
         self.entries = found or [Entry(WHOLE_FILE, 1)]
         for entry in self.entries:
@@ -103,8 +111,7 @@ class PtxFile(pytest.File):
     @cached_property
     def report(self) -> FileReport:
         """What the check of the whole file gave."""
-        report = check_item(self.input, self.settings)
-        return report if self.known is None else self.known.hide(Report([report])).files[0]
+        return check_item(self.input, self.settings)
 
     def share(self, entry: Entry) -> FileReport:
         """Return what the report says of one kernel.

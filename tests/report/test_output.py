@@ -114,6 +114,7 @@ def test_a_pipe_that_nobody_reads_any_more(tmp_path: Path) -> None:
         [sys.executable, "-c", f"import os; os.close(os.open({str(fifo)!r}, os.O_RDONLY))"]
     )
     done = check("--output-format", "sarif", "--output-file", fifo, HAZARD)
+    reader.kill()  # it waits still if nobody came
     reader.wait()
     assert done.returncode in (1, 2)  # 1 where all fitted into the pipe
     assert "Traceback" not in done.stderr
