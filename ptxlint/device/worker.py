@@ -202,7 +202,12 @@ def main(path: str) -> int:
             expected = launcher.run(reference.name, inputs)
         for variant in variants:
             tell({"start": variant.name, "run": run})
-            outputs = launcher.run(variant.name, inputs)
+            try:
+                outputs = launcher.run(variant.name, inputs)
+            except launcher.cupy.cuda.runtime.CUDARuntimeError as error:
+                # The context is lost with it: the parent starts another process for the others.
+                tell({"fault": str(error)})
+                return 1
             wrong, total = wrong_words(spec, outputs, expected)
             tell({"variant": variant.name, "run": run, "wrong": wrong, "words": total})
     return 0
