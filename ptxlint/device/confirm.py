@@ -92,21 +92,32 @@ def _parts(text: str, finding: Finding) -> tuple[Module, Function]:
 
 
 def _shifted(finding: Finding, before: str, after: str) -> Finding:
-    """Return *finding* at the lines that the like lines of *before* have in *after*."""
+    """Return *finding* at the lines that the like lines of *before* have in *after*.
+
+    A line that the repair moved is found by its text; of several of one text the one of the same number counts.
+    """
+    old, new = _shapes(before), _shapes(after)
     lines: dict[int, int] = {}
-    matcher = SequenceMatcher(None, _shapes(before), _shapes(after), autojunk=False)
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
     for start, there, size in matcher.get_matching_blocks():
         for n in range(size):
             lines[start + n + 1] = there + n + 1
-    steps = tuple(
-        replace(step, site=replace(step.site, line=lines.get(step.site.line, 0))) for step in finding.trace
-    )
+
+    def line(number: int) -> int:
+        if number in lines:
+            return lines[number]
+        shape = old[number - 1]
+        same = [n for n, other in enumerate(new, 1) if other == shape]
+        nth = old[: number - 1].count(shape)
+        return same[nth] if nth < len(same) else 0
+
+    steps = tuple(replace(step, site=replace(step.site, line=line(step.site.line))) for step in finding.trace)
     return replace(finding, trace=steps)
 
 
 def _shapes(text: str) -> list[str]:
-    """Return the lines of *text* without what a compiler numbers: registers, labels and source lines."""
-    return [re.sub(r"\.loc.*|(?<=[%$])[\w$]+", "", line) for line in text.splitlines()]
+    """Return the lines of *text* without comments and what a compiler numbers: registers, labels, source lines."""
+    return [re.sub(r"\.loc.*|\s*//.*|(?<=[%$])[\w$]+", "", line) for line in text.splitlines()]
 
 
 def _read(path: Path) -> str:
