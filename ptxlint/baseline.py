@@ -64,6 +64,8 @@ class Baseline:
         Raises:
             BaselineError: it cannot be read, or is no baseline.
         """
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise BaselineError(f"{path}: no baseline: this is no regular file")
         try:
             data = json.loads(Path(path).read_text("utf-8-sig"))
         except FileNotFoundError:

@@ -103,6 +103,18 @@ def test_what_is_no_baseline_is_told_and_not_written_over(run: Run, text: str | 
         assert Path(KNOWN).read_bytes() == before
 
 
+@pytest.mark.parametrize("option", ["--baseline", "--write-baseline", "--config"])
+def test_what_is_no_file(run: Run, option: str) -> None:
+    write("a.ptx", COPY)
+    Path("folder").mkdir()
+    result = run("check", option, "folder", "a.ptx")
+    assert (result.status, "folder: " in result.err, "this is no regular file" in result.err) == (
+        2,
+        True,
+        True,
+    )
+
+
 def test_a_folder_that_is_not_there(run: Run) -> None:
     write("a.ptx", COPY)
     result = run("check", "--write-baseline", "none/known.json", "a.ptx")

@@ -10,6 +10,8 @@ from ptxlint.report.output import OutputError, write_file
 from ptxlint.report.printable import printable
 from ptxlint.report.summary import plural
 
+SHOWN = 20  # added or removed entries that are told
+
 
 def to_write(path: str) -> Baseline:
     """Return the baseline at *path* as it is, empty when there is none.
@@ -44,6 +46,8 @@ def _told(path: str, change: Change) -> list[str]:
     lines = [f"{path}: {plural(len(change.entries), 'known finding')}; {counts}"]
     if change.kept:
         lines[0] += f", {change.kept} kept of files that were not checked"
-    lines += [f"+ {entry}" for entry in change.added]
-    lines += [f"- {entry}" for entry in change.removed]
+    for sign, entries in (("+", change.added), ("-", change.removed)):
+        lines += [f"{sign} {entry}" for entry in entries[:SHOWN]]
+        if len(entries) > SHOWN:
+            lines.append(f"{sign} and {len(entries) - SHOWN} more")
     return lines

@@ -1,5 +1,6 @@
 """Read one configuration file: ``ptxlint.toml``, or the table ``[tool.ptxlint]`` of ``pyproject.toml``."""
 
+import os
 import re
 import sys
 from dataclasses import dataclass, field
@@ -90,6 +91,8 @@ def _config(path: Path, text: str, table: dict[str, Any]) -> Config:
 
 
 def _read(path: Path) -> str:
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise ConfigError(f"{path}: this is no regular file")
     try:
         data = path.read_bytes()
     except OSError as error:

@@ -76,7 +76,9 @@ class Shadow:
             if access.points is not None and not access.overlaps(other.low, other.high):
                 continue
             if access.family is Family.CP_ASYNC and other.event is access.event:
-                continue
+                # Warps that write the same value; a thread that comes back to the copy is another matter.
+                if other.component != access.component:
+                    continue
             checked.add(id(other))
             self.report(Gap.COMPLETION, other, access)
 

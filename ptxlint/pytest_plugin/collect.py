@@ -70,7 +70,7 @@ class Collector:
             if settings.baseline is not None:
                 Baseline.read(settings.baseline)  # so that trouble with it is told at once
         except UserError as error:
-            raise pytest.UsageError(str(error)) from None
+            return PtxFile.from_parent(parent, path=file_path, settings=Settings(), trouble=str(error))
         file: PtxFile = PtxFile.from_parent(parent, path=file_path, settings=settings)
         return file
 
@@ -78,12 +78,20 @@ class Collector:
 class PtxFile(pytest.File):
     """A PTX file; its items share its analysis."""
 
-    def __init__(self, *, settings: Settings, **rest: Any) -> None:
+    def __init__(self, *, settings: Settings, trouble: str | None = None, **rest: Any) -> None:
+        """Take the settings of the file, or what is wrong with its configuration."""
         super().__init__(**rest)
         self.settings = settings
+        self.trouble = trouble
 
     def collect(self) -> Iterator["PtxItem"]:
-        """Yield an item for each kernel; one for the file when it has none or cannot be read."""
+        """Yield an item for each kernel; one for the file when it has none or cannot be read.
+
+        Raises:
+            CollectError: its configuration, or the baseline, cannot be read.
+        """
+        if self.trouble is not None:
+            raise self.CollectError(self.trouble)
         found = [] if self.input.error else entries(self.input.text)
         self.entries = found or [Entry(WHOLE_FILE, 1)]
         for entry in self.entries:

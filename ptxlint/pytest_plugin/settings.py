@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from ptxlint.baseline import Baseline
 from ptxlint.config import Config, Configurations
 from ptxlint.kernel_check import make_settings
 from ptxlint.settings import Settings, UserError
@@ -19,7 +20,16 @@ class RunSettings:
             pytest.UsageError: a value is none that the option takes, or a configuration cannot be read.
         """
         self._chosen = keywords(config)
-        self._configurations = Configurations()
+        path, isolated = _value(config, "config") or None, bool(_value(config, "isolated"))
+        if path is not None and isolated:
+            raise pytest.UsageError("--ptxlint-config and --ptxlint-isolated contradict each other")
+        try:
+            self._configurations = Configurations(path, isolated)
+            self._baseline = _value(config, "baseline") or None
+            if self._baseline is not None:
+                Baseline.read(self._baseline)  # so that trouble with it is told at once
+        except UserError as error:
+            raise pytest.UsageError(str(error)) from None
         self._root = str(config.rootpath)
         self.of_run()
 
@@ -44,7 +54,8 @@ class RunSettings:
 
     def _settings(self, config: Config) -> Settings:
         try:
-            return make_settings(**self._chosen, settings=config.settings)
+            chosen = make_settings(**self._chosen, settings=config.settings)
+            return chosen.with_choices(baseline=self._baseline)
         except ValueError as error:
             raise pytest.UsageError(f"ptxlint_{error}") from None
 
