@@ -942,6 +942,8 @@ class Machine:
             if e.detail == "unused" and e.sequence <= second.sequence
         ]
         facts["unused_wait"] = unused[-1] if unused else None
+        if conflict.gap is Gap.ORDER and not first.write:
+            facts["first_fill"] = not self.shadow.is_written(first, second)
         if conflict.gap is Gap.PROXY_FENCE:
             facts["fence_before"] = self._fence_before(first)
 
