@@ -27,6 +27,7 @@ MAX_STEPS = 240_000
 # The part of it that a run beside the main one gets.
 SIDE = 3
 MAX_FLIPS = 4
+MAX_FLIPS_IN_LARGE = 2
 MAX_OMISSIONS = 2
 MAX_SKIPS = 3
 MAIN = "many trips"
@@ -305,13 +306,18 @@ def analyse(analysis: Analysis, max_steps: int = MAX_STEPS) -> Analysis:
         once(replace(main, name=DENIED))
     flips: frozenset[tuple[int, int]] = frozenset()
     tried: set[tuple[int, int]] = set()
-    for _ in range(0 if outcome.budget_stop else MAX_FLIPS):
+    if outcome.budget_stop:
+        # What is left out leads to the next turn of an outer loop the sooner.
+        base, most = replace(main, trips=1, outer_trips=2), MAX_FLIPS_IN_LARGE
+    else:
+        base, most = main, MAX_FLIPS
+    for _ in range(most):
         flip = _next_flip(analysis, tried)
         if flip is None:
             break
         tried.add(flip)
         before = len(analysis.executed)
-        once(replace(main, name="other branch", flips=frozenset({flip}), preset={}))
+        once(replace(base, name="other branch", flips=frozenset({flip}), preset={}))
         new = len(analysis.executed) > before
         if new:
             flips |= {flip}
