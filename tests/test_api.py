@@ -111,3 +111,14 @@ def test_the_example_of_the_readme(
     exec(compile(example, "README.md", "exec"), {})
     printed = capsys.readouterr().out.splitlines()
     assert printed == [line.removeprefix("# ") for line in example.splitlines() if line.startswith("# ")]
+
+
+def test_processes_and_a_cache(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / f"{name}.ptx").write_text(TEXT.replace("two_stage_copy", name), "utf-8")
+    plain = ptxlint.check(tmp_path)
+    assert [kernel.name for file in plain.files for kernel in file.kernels] == ["a", "b"]
+    for _ in range(2):
+        kept = ptxlint.check(tmp_path, jobs=2, cache_dir=tmp_path / "cache")
+        assert kept.findings() == plain.findings()
+    assert len(list((tmp_path / "cache").rglob("*.json"))) == 2

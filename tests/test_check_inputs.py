@@ -96,7 +96,7 @@ def test_a_killed_process_is_status_2(run: Run, monkeypatch: pytest.MonkeyPatch)
     Path("bad.ptx").write_text(PTX)
     status, out, err = run("check", "-j", "2", "bad.ptx", HAZARD)
     assert status == 2
-    assert "ptxlint: error: bad.ptx: a worker process died while this text was being analysed (SIGKILL" in err
+    assert "ptxlint: error: bad.ptx: a worker process died while this text was being parsed (SIGKILL" in err
     assert "error[PTX201]" in out
 
 

@@ -46,7 +46,7 @@ ALLOWED = {
         *("config", "records", "linter", "filters", "settings", "inputs", "report"),
         *("suppressions", "names", "baseline"),
     },
-    "api": {"config", "session", "settings", "codes", "inputs", "report"},
+    "api": {"cache", "runner", "config", "session", "settings", "codes", "inputs", "report"},
     "fix": {
         *("ptx", "model", "linter", "filters", "settings", "report", "records", "tools", "session"),
     },

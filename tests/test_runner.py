@@ -1,6 +1,7 @@
 """Many inputs: the same report from any number of processes; processes that die; what the cache does."""
 
 import json
+import multiprocessing
 import os
 import pickle
 import signal
@@ -13,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ptxlint import cache, linter
+from ptxlint import cache, linter, runner
 from ptxlint.cache import Cache, CacheError, clean
 from ptxlint.inputs import InputOptions
 from ptxlint.report.finding import FileReport
@@ -47,7 +48,11 @@ def check(
     return [report for report, _ in found]
 
 
-def test_any_number_of_processes_finds_the_same(tmp_path: Path) -> None:
+@pytest.mark.parametrize("moment", [0.0, 60.0])
+def test_any_number_of_processes_finds_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: float
+) -> None:
+    monkeypatch.setattr(runner, "MOMENT", moment)
     (tmp_path / "many.ptx").write_text(
         many_kernels("a b c d e") + HAZARD.read_text("utf-8").split(".address_size 64", 1)[1]
     )
@@ -58,6 +63,12 @@ def test_any_number_of_processes_finds_the_same(tmp_path: Path) -> None:
     assert [kernel.name for kernel in one[0].kernels] == [*"abcde", "two_stage_copy"]
     assert [bool(report.error) for report in one] == [False, False, True, True, False]
     assert check(paths[0], jobs=2) == one[:1]
+
+
+def test_processes_that_are_not_forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = check(HAZARD, CLEAN)
+    monkeypatch.setattr("ptxlint.workers._context", lambda: multiprocessing.get_context("spawn"))
+    assert check(HAZARD, CLEAN, jobs=2) == one
 
 
 @needs_fork
@@ -80,7 +91,9 @@ def test_a_process_that_dies_costs_one_kernel(
     assert (many.error or "").startswith(
         "kernel 2: a worker process died while it was being analysed (SIGKILL"
     )
-    assert (one.error or "").startswith("a worker process died while this text was being analysed (SIGKILL")
+    assert (one.error or "").startswith(
+        "kernel 1: a worker process died while it was being analysed (SIGKILL"
+    )
     assert fine.error is None
     assert fine.kernels[0].findings
 

@@ -61,10 +61,10 @@ class Reader:
         reader._commands = self._commands
         return reader
 
-    def find(self, arguments: Sequence[str]) -> list[str | Input]:
+    def find(self, arguments: Sequence[str | Input]) -> list[str | Input]:
         """Return the files that *arguments* name, each once, in order; an Input says what went wrong.
 
-        Without arguments, the CUDA files of the compilation database are meant.
+        An Input among *arguments* stays what it is. Without arguments, the CUDA files of the compilation database are meant.
         """
         if self._options.compile_commands is not None:
             from ptxlint.inputs.compile_commands import CompileCommands, database_path
@@ -79,7 +79,7 @@ class Reader:
         found: list[str | Input] = []
         seen: set[str] = set()
         for argument in arguments:
-            for path in self._find(argument):
+            for path in [argument] if isinstance(argument, Input) else self._find(argument):
                 if isinstance(path, Input):
                     found.append(path)
                 elif path not in seen:
