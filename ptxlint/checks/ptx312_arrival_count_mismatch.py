@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from ptxlint.checks.base import Check, Context, Draft
+from ptxlint.checks.loads import LOADS
 from ptxlint.checks.mbarriers import barrier_name, blurred, by_barrier, draft, opcode, problems, unreached
-from ptxlint.engine.events import Conflict, Problem
+from ptxlint.engine.events import Conflict, Gap, Problem
 from ptxlint.report.finding import Confidence, Fix, Severity
 
 
@@ -13,15 +14,36 @@ def count_problems(context: Context, copies: bool) -> list[Problem]:
     if blurred(context):
         return []
     found = []
-    for problem in problems(context, "mbarrier-count"):
+    counted = problems(context, "mbarrier-count")
+    # A wait for a phase without arrivals follows from any other wrong count, and from wrong parities.
+    other = any(p.facts.get("cause") != "too-few" or p.facts["arrivals"] for p in counted)
+    other = other or any(
+        c.gap in (Gap.ORDER, Gap.COMPLETION) and (c.first.family in LOADS or c.second.family in LOADS)
+        for c in context.analysis.conflicts
+    )
+    for problem in counted:
+        if other and problem.facts.get("cause") == "too-few" and not problem.facts["arrivals"]:
+            continue
         if (problem.facts.get("copy_arrival") is not None) != copies:
             continue
         if problem.facts.get("cause") == "all-lanes" and unreached(context):
             continue
-        if problem.facts.get("cause") == "too-few" and unreached(context):
+        if problem.facts.get("cause") == "too-few" and not _lacking(context, problem):
             continue
         found.append(problem)
     return list(by_barrier(found))
+
+
+def _lacking(context: Context, problem: Problem) -> bool:
+    """Whether a phase that did not end in a run lacks arrivals, not a part of the kernel that was not run.
+
+    A phase that got none is told of only when ordinary numbers of turns show it: how often loops of
+    different threads turn may not go together in the other runs.
+    """
+    if unreached(context):
+        return False
+    usual = problem.facts.get("scenario") in ("many trips", "odd trips")
+    return bool(problem.facts["arrivals"]) or (usual and not context.analysis.budget_stop)
 
 
 class ArrivalCountMismatch(Check):
@@ -59,11 +81,11 @@ class ArrivalCountMismatch(Check):
         sure = Confidence.LOW if problem.forced else None
         if cause == "too-few":
             message = (
-                f"a phase of {where} gets {arrivals} of the {expected} arrivals it was initialised for, and "
-                "no thread "
-                "is left to make the rest: the wait never ends"
+                f"a phase of {where} gets {arrivals or 'none'} of the {expected} arrivals it was initialised "
+                f"for, and no thread is left to make {'the rest' if arrivals else 'them'}: the wait never ends"
             )
-            notes = ("the last to arrive", "waits for ever")
+            began = problem.other is problem.facts.get("init")
+            notes = ("is initialised" if began else "the last to arrive", "waits for ever")
             sure = sure or Confidence.MEDIUM
         elif cause == "all-lanes":
             message = (

@@ -142,6 +142,7 @@ class Machine:
         self.tainted = False
         self.live_low, self.live_high = 1 << 60, 0
         self.touched: set[tuple[int, int, int]] = set()
+        self.starved: list[Problem] = []
         self.deferred: dict[int, Clock] = {}
         self.waits: dict[int, int] = {}
         self.mbarrier_waits: dict[int, int] = {}
@@ -603,12 +604,11 @@ class Machine:
         outcome = self.outcome
         if outcome.forced >= 40:
             return False
+        mbarrier_rules.starved(self)
         for fiber in self.blocked:
             state = fiber.blocked
             if state is None:
                 continue
-            if state[0] == "mbarrier":
-                mbarrier_rules.starved(self, state[1], state[3], fiber, self._waited())  # type: ignore[arg-type]
             outcome.forced += 1
             self.tainted = True
             if state[0] == "mbarrier":

@@ -360,7 +360,7 @@ class Unknowns:
                         self.learned[canonical(((leaf, 1),))[0]] = max(leaf.low, 0)
                     self.learned[canonical(((free, 1),))[0]] = candidates[0]
                     return False
-        tried = [target]
+        tried = [target, target + 4] if self.generous else [target]
         for distance in range(1, 9):
             tried += [target + distance, target - distance]
         for value in tried:
@@ -449,13 +449,18 @@ class Unknowns:
         """Values of *free* near which the combination reaches *target*, if it grows with *free*."""
         choice = {leaf: max(leaf.low, 0) for leaf in others}
         bound = self.bounds.get(canonical(((free, 1),))[0], (free.low, free.high))
-        low, high = max(bound[0], -(1 << 31)), min(bound[1], 1 << 31)
-        choice[free] = high
-        top = self._evaluate(unit, choice)
+        low = max(bound[0], -(1 << 31))
         choice[free] = low
         bottom = self._evaluate(unit, choice)
-        if top is None or bottom is None:
-            return []
+        # Near the largest integers sums wrap around: look among small values first.
+        for reach in (1 << 20, 1 << 32):
+            high = min(bound[1], 1 << 31, low + reach)
+            choice[free] = high
+            top = self._evaluate(unit, choice)
+            if top is None or bottom is None:
+                return []
+            if min(top, bottom) <= target <= max(top, bottom):
+                break
         falling = top < bottom
         while low < high:
             middle = (low + high) // 2
