@@ -1,9 +1,12 @@
 """How much of a kernel a run looked at, and in words what it did not."""
 
+from collections import Counter
+
 from ptxlint.engine.program import Code, Event
 from ptxlint.engine.run import ASYNC_EFFECTS, MBARRIER_EFFECTS, Analysis
 from ptxlint.model import effects as fx
 from ptxlint.report.finding import Coverage
+from ptxlint.report.summary import plural
 
 Pair = tuple[int, int]
 
@@ -27,6 +30,8 @@ def coverage_of(analysis: Analysis) -> Coverage:
     """Return the coverage of *analysis*; a kernel with nothing asynchronous is complete as it is."""
     unknown = sum(len(code.unknown) for code in analysis.codes)
     coverage = Coverage(unknown_instructions=unknown)
+    coverage.unknown_opcodes = unknown_opcodes(analysis)
+    coverage.step_budget_reached = bool(analysis.budget_stop)
     opaque = any(code.opaque_calls for code in analysis.codes)
     if analysis.is_idle:
         coverage.complete = unknown == 0 and not opaque
@@ -51,6 +56,11 @@ def coverage_of(analysis: Analysis) -> Coverage:
     return coverage
 
 
+def unknown_opcodes(analysis: Analysis) -> dict[str, int]:
+    """Return how often each opcode, with its modifiers, stands in the kernel that the tables do not know."""
+    return dict(Counter(instruction.opcode for code in analysis.codes for instruction, _ in code.unknown))
+
+
 def incomplete_notes(analysis: Analysis, coverage: Coverage) -> list[tuple[str, Event | None]]:
     """Return in words, with a place, what was not analysed."""
     if coverage.complete:
@@ -58,7 +68,8 @@ def incomplete_notes(analysis: Analysis, coverage: Coverage) -> list[tuple[str, 
     notes: list[tuple[str, Event | None]] = []
     calls = sum(len(code.opaque_calls) for code in analysis.codes)
     if calls:
-        notes.append((f"{calls} calls were not followed: their function is not in the file", None))
+        were = plural(calls, "call was", "calls were")
+        notes.append((f"{were} not followed: their function is not in the file", None))
     if analysis.is_idle:
         return notes
     missed = [
@@ -75,9 +86,9 @@ def incomplete_notes(analysis: Analysis, coverage: Coverage) -> list[tuple[str, 
         and (isinstance(event.effect, ASYNC_EFFECTS + MBARRIER_EFFECTS) or is_shared(event))
     ]
     if opaque:
-        notes.append((f"{len(opaque)} addresses are not known", opaque[0]))
+        notes.append((f"{plural(len(opaque), 'address is', 'addresses are')} not known", opaque[0]))
     if analysis.forced:
-        notes.append((f"{analysis.forced} waits were forced", None))
+        notes.append((f"{plural(analysis.forced, 'wait was', 'waits were')} forced", None))
     if analysis.budget_stop:
         notes.append(("the step budget ended the run", None))
     return notes

@@ -1,13 +1,12 @@
 """Prints what each stage made of a kernel: for newcomers, golden tests and bug reports."""
 
-from dataclasses import fields
-
 from ptxlint.engine.program import Alu, Event
 from ptxlint.engine.run import Analysis, analyse, prepare
 from ptxlint.flow.dominators import immediate_postdominators
 from ptxlint.model import effects as fx
 from ptxlint.model import semantics
 from ptxlint.ptx.syntax import Function, Module
+from ptxlint.records import fields
 
 Shape = tuple[int, int, int] | None
 
@@ -39,9 +38,9 @@ def dump(module: Module, block: Shape, cluster: Shape, stage: str, kernel: str |
 def _describe(effect: fx.Effect) -> str:
     shown = []
     for entry in fields(effect):
-        value = getattr(effect, entry.name)
+        value = getattr(effect, entry)
         if value not in (None, False, (), "", 0, frozenset()):
-            shown.append(f"{entry.name}={_brief(value)}")
+            shown.append(f"{entry}={_brief(value)}")
     return f"{type(effect).__name__}({', '.join(shown)})"
 
 

@@ -1,13 +1,16 @@
 """The whole pipeline on one page: text → syntax → effects → runs → conflicts → findings."""
 
-import hashlib
-from dataclasses import dataclass, replace
+import time
+from dataclasses import replace
 
+from ptxlint import filters
 from ptxlint.checks import ALL_CHECKS
 from ptxlint.checks.base import Context, Draft
 from ptxlint.coverage import coverage_of, incomplete_notes
+from ptxlint.demangle import matches_kernel
 from ptxlint.engine.events import Conflict, Family, Gap
 from ptxlint.engine.run import MAX_STEPS, Analysis, analyse, prepare
+from ptxlint.fingerprints import fingerprint_of, fingerprints
 from ptxlint.ptx.parser import parse
 from ptxlint.ptx.syntax import Function, Module
 from ptxlint.report.finding import (
@@ -20,24 +23,30 @@ from ptxlint.report.finding import (
     Site,
     Step,
 )
+from ptxlint.settings import Settings, Triple
 
-OFF_BY_DEFAULT = frozenset(check.code for check in ALL_CHECKS if not check.default)
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What a caller may choose. Codes are matched by prefix; shapes are (x, y, z)."""
-
-    select: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
-    strict: bool = False
-    block: tuple[int, int, int] | None = None
-    cluster: tuple[int, int, int] | None = None
-    max_steps: int | None = None
+Options = Settings
 
 
-def check_text(text: str, path: str, options: Options) -> FileReport:
-    """Check one PTX text. Syntax errors become problems (PTX999) and an error text; nothing is raised."""
+def check_text(text: str, path: str, settings: Settings) -> FileReport:
+    """Check one PTX text and keep what *settings* ask for.
+
+    Syntax errors become problems (PTX999) and an error text; nothing is raised.
+    """
+    return filters.apply(analyse_text(text, path, settings), settings)
+
+
+def analyse_text(text: str, path: str, settings: Settings) -> FileReport:
+    """Find everything in one PTX text, advice that is off by default included."""
+    start = time.perf_counter()
+    module, report = read_text(text, path)
+    report.kernels = [analyse_kernel(module, function, settings) for function in kernels_of(module)]
+    report.seconds = time.perf_counter() - start
+    return report
+
+
+def read_text(text: str, path: str) -> tuple[Module, FileReport]:
+    """Parse one PTX text; the report has what concerns the file as a whole, and no kernels yet."""
     module = parse(text, path)
     report = FileReport(path, text=text)
     for problem in module.problems:
@@ -52,61 +61,56 @@ def check_text(text: str, path: str, options: Options) -> FileReport:
                 Confidence.HIGH,
                 problem.message + expected,
                 site,
+                fingerprint=fingerprint_of("PTX999", problem.message),
             )
         )
     if report.problems:
         first = report.problems[0]
         report.error = f"line {first.site.line}, column {first.site.column}: {first.message}"
     bodies = [function for function in module.functions if not function.is_declaration]
-    if bodies and not any(function.is_entry for function in bodies) and selected("PTX990", options):
-        report.problems.append(_no_kernel(module, bodies[0], options))
-    for function in module.functions:
-        if function.is_entry and not function.is_declaration:
-            report.kernels.append(check_kernel(module, function, options))
-    return report
+    if bodies and not any(function.is_entry for function in bodies):
+        report.problems.append(_no_kernel(module, bodies[0]))
+    return module, report
 
 
-def _no_kernel(module: Module, function: Function, options: Options) -> Finding:
+def kernels_of(module: Module) -> list[Function]:
+    """Return the kernels of *module* that have a body, in order."""
+    return [function for function in module.functions if function.is_entry and not function.is_declaration]
+
+
+def _no_kernel(module: Module, function: Function) -> Finding:
     """Return the note that a file's functions were not analysed, as no kernel calls them."""
     position = module.source.position(function.offset)
     return Finding(
         "PTX990",
         "analysis-incomplete",
         None,
-        Severity.ERROR if options.strict else Severity.NOTE,
+        Severity.NOTE,
         Confidence.HIGH,
         "there is no kernel (.entry): the functions in this file were not analysed",
         Site(position.line, position.column),
+        fingerprint=fingerprint_of("PTX990"),
     )
 
 
-def check_kernel(module: Module, function: Function, options: Options) -> KernelReport:
-    """Check one kernel of a parsed module."""
-    analysis = prepare(module, function, options.block, options.cluster)
-    analyse(analysis, options.max_steps or MAX_STEPS)
+def analyse_kernel(module: Module, function: Function, settings: Settings) -> KernelReport:
+    """Find everything in one kernel of a parsed module."""
+    analysis = prepare(module, function, *launch_of(function.name, settings))
+    analyse(analysis, settings.max_steps or MAX_STEPS)
     coverage = coverage_of(analysis)
     findings = findings_of(analysis)
     findings += limits(analysis, coverage)
-    if options.strict:
-        findings = [
-            f.with_severity(Severity.ERROR) if f.code in ("PTX990", "PTX991") else f for f in findings
-        ]
-    findings = [f for f in findings if selected(f.code, options)]
     findings.sort(key=lambda f: (f.site.line, f.site.column, f.code))
     target = module.targets[0] if module.targets else ""
     return KernelReport(function.name, target, coverage, findings)
 
 
-def selected(code: str, options: Options) -> bool:
-    """Return whether findings of *code* are wanted; the longest matching prefix decides.
-
-    Advice that is off by default is wanted only when it is selected by its whole code.
-    """
-    if code in OFF_BY_DEFAULT and code not in options.select:
-        return False
-    chosen = max((len(p) for p in options.select if code.startswith(p)), default=-1 if options.select else 0)
-    dropped = max((len(p) for p in options.ignore if code.startswith(p)), default=-1)
-    return chosen >= 0 and chosen > dropped if dropped >= 0 else chosen >= 0
+def launch_of(kernel: str, settings: Settings) -> tuple[Triple | None, Triple | None]:
+    """Return the threads a CTA and the CTAs a cluster that *settings* give for *kernel*."""
+    hints = [hint for hint in settings.kernels if matches_kernel(kernel, hint.pattern)]
+    block = next((hint.block for hint in hints if hint.block is not None), settings.block)
+    cluster = next((hint.cluster for hint in hints if hint.cluster is not None), settings.cluster)
+    return block, cluster
 
 
 def findings_of(analysis: Analysis) -> list[Finding]:
@@ -125,8 +129,8 @@ def findings_of(analysis: Analysis) -> list[Finding]:
     for check in ALL_CHECKS:
         drafts.extend(check.run(context))
     return [
-        replace(finding, fingerprint=fingerprint)
-        for finding, fingerprint in fingerprints(fold(drafts, context), analysis.function.name)
+        replace(draft.finding, count=draft.count, fingerprint=fingerprint)
+        for draft, fingerprint in fingerprints(fold(drafts, context), analysis.function.name, analysis.launch)
     ]
 
 
@@ -134,14 +138,19 @@ def without_echoes(conflicts: list[Conflict]) -> list[Conflict]:
     """Drop conflicts that only repeat another one's cause.
 
     A load whose destination somebody uses without waiting is not complete for its issuer either, so
-    that the refill of the stage conflicts too; a refill that comes too early conflicts with the load
-    before it and with each reader. The conflict with a reader tells more.
+    that the refill of the stage conflicts too, and a store out of it; a refill that comes too early conflicts
+    with the load before it and with each reader. The conflict with a reader tells more.
     """
     loads = (Family.BULK_LOAD, Family.CANCEL)
     used_early = {
         c.first.event.instruction.index
         for c in conflicts
         if c.gap is Gap.COMPLETION and c.first.family in loads and c.second.family not in loads
+    }
+    touched_early = {
+        c.first.event.instruction.index
+        for c in conflicts
+        if c.gap is Gap.COMPLETION and c.first.family in loads and c.second.family is Family.GENERIC
     }
     refilled_early = {
         c.second.event.instruction.index for c in conflicts if c.gap is Gap.ORDER and c.second.family in loads
@@ -157,6 +166,9 @@ def without_echoes(conflicts: list[Conflict]) -> list[Conflict]:
             if c.first.event.instruction.index in used_early:
                 continue
             if c.second.event.instruction.index in refilled_early | pending_source:
+                continue
+        if c.gap is Gap.COMPLETION and c.first.family in loads and c.second.family is Family.BULK_STORE:
+            if c.first.event.instruction.index in touched_early:
                 continue
         kept.append(c)
     return kept
@@ -206,25 +218,6 @@ def _rank(draft: Draft) -> tuple[int, int]:
     return confidence, -draft.finding.site.line
 
 
-def fingerprints(drafts: list[Draft], kernel: str) -> list[tuple[Finding, str]]:
-    """Give each finding an identity that survives moved lines and renumbered registers."""
-    seen: dict[str, int] = {}
-    result = []
-    for draft in sorted(drafts, key=lambda d: (d.finding.site.line, d.finding.site.column, d.finding.code)):
-        finding = replace(draft.finding, count=draft.count)
-        parts = [finding.code, finding.cause or "", kernel]
-        if draft.conflict is not None:
-            parts += [
-                draft.conflict.first.event.instruction.opcode,
-                draft.conflict.second.event.instruction.opcode,
-            ]
-        text = "\0".join(parts)
-        number = seen[text] = seen.get(text, 0) + 1
-        digest = hashlib.sha256(f"{text}\0{number}".encode()).hexdigest()[:16]
-        result.append((finding, digest))
-    return result
-
-
 def limits(analysis: Analysis, coverage: Coverage) -> list[Finding]:
     """Report what was not analysed (PTX990) and what the tables do not know (PTX991)."""
     context = Context(analysis)
@@ -244,9 +237,9 @@ def limits(analysis: Analysis, coverage: Coverage) -> list[Finding]:
                     None,
                     Severity.NOTE,
                     Confidence.HIGH,
-                    f"{instruction.opcode}: {what}",
+                    _unknown(instruction.opcode, what),
                     site,
-                    (),
+                    fingerprint=fingerprint_of("PTX991", analysis.function.name, instruction.opcode, what),
                 )
             )
     notes = incomplete_notes(analysis, coverage)
@@ -266,14 +259,20 @@ def limits(analysis: Analysis, coverage: Coverage) -> list[Finding]:
                 "not everything was analysed: " + "; ".join(note for note, _ in notes),
                 Site(position.line, position.column),
                 steps,
+                fingerprint=fingerprint_of("PTX990", analysis.function.name),
             )
         )
     return found
 
 
-def dump_text(text: str, path: str, options: Options, stage: str, kernel: str | None) -> str:
+def _unknown(opcode: str, what: str) -> str:
+    """Return in words that *what* is not in the tables: the opcode, or something of it."""
+    return f"{opcode} is not known" + (f": {what}" if what not in (opcode, f"opcode {opcode}") else "")
+
+
+def dump_text(text: str, path: str, settings: Settings, stage: str, kernel: str | None) -> str:
     """Return what *stage* (effects, cfg, events) made of the kernels in *text*."""
     from ptxlint.dump import dump
 
     module = parse(text, path)
-    return dump(module, options.block, options.cluster, stage, kernel)
+    return dump(module, settings.block, settings.cluster, stage, kernel)

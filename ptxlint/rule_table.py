@@ -9,6 +9,8 @@ from ptxlint.report.rule_page import page_codes, read_page
 OWN = {
     "PTX990": ("analysis-incomplete", "note"),
     "PTX991": ("unknown-instruction", "note"),
+    "PTX992": ("unused-suppression", "note"),
+    "PTX993": ("suppression-without-reason", "note"),
     "PTX999": ("syntax-error", "error"),
 }
 

@@ -1,11 +1,15 @@
 """What several test files use: the fixtures' folder, and ``--update-expect``."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 FIXTURES = ROOT / "fixtures"
+
+# Tests see what is found, not what was; those of the cache ask for one.
+os.environ["PTXLINT_NO_CACHE"] = "1"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

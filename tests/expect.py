@@ -19,6 +19,8 @@ _MARKER = re.compile(
 _ANCHOR = re.compile(r"#(?P<name>[a-z][a-z0-9_-]*)(?![\w-])")
 _MAY = re.compile(r"may\b")
 _VIA = re.compile(r"via\s+(?P<names>#[a-z][a-z0-9_-]*(?:\s*,\s*#[a-z][a-z0-9_-]*)*)")
+_CAUSE = re.compile(r"because\s+(?P<cause>[a-z][a-z-]*[a-z])")
+_NEAR = re.compile(r"despite\s+#(?P<name>[a-z][a-z0-9_-]*)")
 _TEXT = re.compile(r'"(?P<text>[^"]+)"')
 _SETTING = re.compile(r"(?P<key>launch|check):\s*(?P<value>.+)")
 
@@ -39,12 +41,16 @@ class Marker:
     line: int
     at: int
     may: bool = False
+    cause: str = ""
+    near: str = ""
     via: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         words = [f"{self.kind}: {self.code}"]
         words += ["may"] * self.may
+        words += [f"because {self.cause}"] * bool(self.cause)
+        words += [f"despite #{self.near}"] * bool(self.near)
         words += [f"via {', '.join('#' + name for name in self.via)}"] * bool(self.via)
         words += [f'"{text}"' for text in self.texts]
         return " ".join(words)
@@ -82,7 +88,7 @@ def parse(text: str, name: str) -> Expectations:
     if not found.clean and not found.markers:
         raise MarkerError(f"{name}: no marker; say expect-clean where nothing is to report")
     for marker in found.markers:
-        for anchor in marker.via:
+        for anchor in (*marker.via, *([marker.near] if marker.near else [])):
             if anchor not in found.anchors:
                 raise MarkerError(f"{name}:{marker.at}: no line is named #{anchor}")
     return found
@@ -132,6 +138,7 @@ def _read_comment(comment: str, number: int, found: Expectations) -> None:
 def _read_details(match: re.Match[str], rest: str, number: int, found: Expectations) -> int:
     """Add the marker of *match* with the words after it; return how many characters these take."""
     may = False
+    cause = near = ""
     via: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
     at = 0
@@ -139,6 +146,10 @@ def _read_details(match: re.Match[str], rest: str, number: int, found: Expectati
         at += len(rest[at:]) - len(rest[at:].lstrip())
         if word := _MAY.match(rest, at):
             may = True
+        elif word := _CAUSE.match(rest, at):
+            cause = word["cause"]
+        elif word := _NEAR.match(rest, at):
+            near = word["name"]
         elif word := _VIA.match(rest, at):
             via = tuple(name.strip().lstrip("#") for name in word["names"].split(","))
         elif word := _TEXT.match(rest, at):
@@ -147,7 +158,7 @@ def _read_details(match: re.Match[str], rest: str, number: int, found: Expectati
             break
         at = word.end()
     line = number + int(match["shift"] or 0)
-    found.markers.append(Marker(match["kind"], match["code"], line, number, may, via, texts))
+    found.markers.append(Marker(match["kind"], match["code"], line, number, may, cause, near, via, texts))
     return at
 
 
@@ -219,6 +230,12 @@ def mismatch(marker: Marker, finding: Finding, expected: Expectations) -> list[s
     found = []
     if marker.may != (finding.confidence is not Confidence.HIGH):
         found.append(f"confidence {finding.confidence.value}: {'drop' if marker.may else 'add'} the word may")
+    if marker.cause and marker.cause != finding.cause:
+        found.append(f"the cause is {finding.cause}, not {marker.cause}")
+    if marker.near:
+        misses = [lines_of(step.site, expected.name) for step in finding.trace if step.role == "near-miss"]
+        if not any(expected.anchors[marker.near] in lines for lines in misses):
+            found.append(f"#{marker.near} is not told as a near miss: lines {misses}")
     for text in marker.texts:
         if text not in finding.message:
             found.append(f"the message has no {text!r}: {finding.message}")

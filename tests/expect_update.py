@@ -43,9 +43,12 @@ def _apply(difference: Difference, lines: list[str], expected: Expectations) -> 
 def _repaired(marker: Marker, finding: Finding, expected: Expectations) -> str:
     """Return the marker as it must be, without the details that do not hold."""
     better = replace(marker, may=finding.confidence is not Confidence.HIGH)
+    better = replace(better, cause=(finding.cause or "") if better.cause else "")
     better = replace(better, texts=tuple(text for text in better.texts if text in finding.message))
     if mismatch(better, finding, expected):
         better = replace(better, via=())
+    if mismatch(better, finding, expected):
+        better = replace(better, near="")
     shift = marker.line - marker.at
     return str(better).replace("expect:", f"expect@{shift:+}:", 1) if shift else str(better)
 
@@ -67,7 +70,7 @@ def _append(lines: list[str], number: int, words: str) -> None:
 def _replace(lines: list[str], marker: Marker, words: str) -> None:
     written = re.compile(
         rf"expect(?:@[+-]\d+)?:\s*{marker.code}\b"
-        r'(?:\s+may\b|\s+via\s+#[\w-]+(?:\s*,\s*#[\w-]+)*|\s+"[^"]+")*'
+        r'(?:\s+may\b|\s+because\s+[a-z-]+|\s+despite\s+#[\w-]+|\s+via\s+#[\w-]+(?:\s*,\s*#[\w-]+)*|\s+"[^"]+")*'
     )
     line, _ = written.subn(words, lines[marker.at - 1], count=1)
     lines[marker.at - 1] = re.sub(r"\s*(//\s*)?$", "", line)

@@ -12,6 +12,7 @@ import pytest
 
 import ptxlint
 from ptxlint import cli, linter
+from ptxlint.ptx.syntax import Module
 from ptxlint.report.finding import FileReport
 from tests.conftest import FIXTURES
 
@@ -87,7 +88,8 @@ def test_json(run: Run) -> None:
 def test_concise(run: Run) -> None:
     result = run("check", "--output-format", "concise", HAZARD)
     [line] = result.out.splitlines()
-    assert line.startswith(f"{HAZARD}:172:2: PTX201 ")
+    assert line.startswith(f"{HAZARD.with_name('two_stage_copy.cu')}:88:7: PTX201 ")
+    assert line.endswith(f" [error, ptx {HAZARD}:172:2]")
 
 
 @pytest.mark.parametrize(
@@ -145,7 +147,7 @@ def test_bad_usage_is_status_2(run: Run, arguments: list[str], words: str) -> No
         (b"", "no PTX: the file is empty, expected .version"),
         (b" \n\t\n", "no PTX: the file is empty, expected .version"),
         (b"\0\0", "no PTX: the file is empty, expected .version"),
-        (b"\x7fELF\x02\x01", "a compiled object (ELF); `cuobjdump -ptx` extracts embedded PTX"),
+        (b"\x7fELF\x02\x01", "this is a compiled object (ELF)"),
         (b"\x50\xed\x55\xba\x01\0", "a CUDA fat binary"),
         (b".version 9.0\0\x01", "a binary file (zero byte at offset 12)"),
         (b"// caf\xe9\n" + BARE, "no UTF-8 text: byte 0xe9 at offset 6"),
@@ -235,14 +237,14 @@ def test_an_internal_error_is_told_and_the_other_files_are_checked(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "bad.ptx").write_bytes(BARE)
-    real = linter.check_text
+    real = linter.read_text
 
-    def broken(text: str, path: str, options: linter.Options) -> FileReport:
+    def broken(text: str, path: str) -> tuple[Module, FileReport]:
         if path == "bad.ptx":
             raise KeyError("boom")
-        return real(text, path, options)
+        return real(text, path)
 
-    monkeypatch.setattr(linter, "check_text", broken)
+    monkeypatch.setattr(linter, "read_text", broken)
     result = run("check", "bad.ptx", HAZARD)
     assert result.status == 2
     assert (
@@ -257,7 +259,7 @@ def test_an_internal_error_while_printing_is_told(run: Run, monkeypatch: pytest.
     def broken(*arguments: object) -> None:
         raise RuntimeError("boom")
 
-    monkeypatch.setattr(cli, "print_report", broken)
+    monkeypatch.setattr("ptxlint.commands.output.print_report", broken)
     result = run("check", CLEAN)
     assert result.status == 2
     assert "internal error, a bug of ptxlint" in result.err
@@ -267,7 +269,7 @@ def test_an_interrupt_is_no_verdict(run: Run, monkeypatch: pytest.MonkeyPatch) -
     def interrupt(*arguments: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(linter, "check_text", interrupt)
+    monkeypatch.setattr(linter, "read_text", interrupt)
     assert run("check", CLEAN).status == 130
 
 
@@ -290,6 +292,10 @@ def test_dump_refuses(run: Run, arguments: list[object], words: str) -> None:
     result = run("dump", *arguments)
     assert result.status == 2
     assert words in result.err
+
+
+def test_schema(run: Run) -> None:
+    assert json.loads(run("schema").out)["title"] == "Report of ptxlint check --output-format json"
 
 
 def test_version_and_help(run: Run) -> None:

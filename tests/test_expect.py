@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from ptxlint.ptx.source import SourceLocation
+from ptxlint.records import replace
 from ptxlint.report.finding import Confidence, Finding, Severity, Site, Step
 from tests.expect import MarkerError, compare, parse
 from tests.expect_update import update
@@ -85,6 +86,17 @@ def test_trace() -> None:
     assert "does not pass one, two" in check(text, found("PTX101", 3, via=(2, 1)))[0]
 
 
+def test_cause_and_near_miss() -> None:
+    text = "a;  // #fence\nb;  // expect: PTX101 because no-fence despite #fence"
+    site = Site(1, 1, (SourceLocation("k.cu", 1, 1),))
+    there = replace(found("PTX101", 2), cause="no-fence", trace=(Step("warp 0", site, "n", "near-miss"),))
+    assert check(text, there) == []
+    assert "the cause is count, not no-fence" in check(text, replace(there, cause="count"))[0]
+    assert "#fence is not told as a near miss" in check(text, replace(there, trace=()))[0]
+    passed = replace(there, trace=(Step("warp 0", site, "n", "path"),))
+    assert "#fence is not told as a near miss" in check(text, passed)[0]
+
+
 def test_text() -> None:
     assert check('a;  // expect: PTX101 "fence"', found("PTX101", 1, message="no fence here")) == []
     assert (
@@ -110,9 +122,10 @@ def test_prose_before_a_marker_is_prose() -> None:
 
 
 def test_all_of_the_language_on_one_line() -> None:
-    parsed = parse('x;  // #here expect: PTX101 may via #here, #here "a b" expect-missing: PTX102', "k.cu")
+    all_of_it = 'expect: PTX101 may because no-fence despite #here via #here, #here "a b"'
+    parsed = parse(f"x;  // #here {all_of_it} expect-missing: PTX102", "k.cu")
     assert [str(marker) for marker in parsed.markers] == [
-        'expect: PTX101 may via #here, #here "a b"',
+        all_of_it,
         "expect-missing: PTX102",
     ]
 
@@ -162,6 +175,7 @@ def test_what_cannot_be_read_is_an_error(text: str) -> None:
     [
         ("// #a\n// #a", "already"),
         ("// expect: PTX101 via #b", "no line is named #b"),
+        ("// expect: PTX101 despite #b", "no line is named #b"),
         ("// expect-clean\n// expect: PTX101", "other markers too"),
     ],
 )
@@ -178,6 +192,11 @@ def test_contradictions_are_errors(text: str, error: str) -> None:
         ("a;\nb;  // expect: PTX101\n", [], "a;  // expect-clean\nb;\n"),
         ("a;  // expect: PTX101\n", [found("PTX101", 1, sure=False)], "a;  // expect: PTX101 may\n"),
         ("// #x\na;  // expect: PTX101 via #x\n", [found("PTX101", 2)], "// #x\na;  // expect: PTX101\n"),
+        (
+            "// #x\na;  // expect: PTX101 because a-b despite #x\n",
+            [found("PTX101", 2)],
+            "// #x\na;  // expect: PTX101\n",
+        ),
         ('a;  // expect: PTX101 "no" "m"\n', [found("PTX101", 1)], 'a;  // expect: PTX101 "m"\n'),
         (
             "// expect@+1: PTX101\na;\n",

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from ptxlint.cli import check
+from ptxlint.commands.check import check
 from ptxlint.inputs import read_input
-from ptxlint.linter import Options, check_text
+from ptxlint.linter import check_text
 from ptxlint.ptx.parser import parse
 from ptxlint.report.finding import Confidence, FileReport, Finding, Severity, Site
+from ptxlint.settings import Settings
 from tests import expect
 from tests.build_fixtures import HEADER, digest
 from tests.conftest import FIXTURES
@@ -43,11 +44,12 @@ ALL = [Fixture(path) for path in sorted(FIXTURES.rglob("*.ptx"))]
 COMPILED = [fixture for fixture in ALL if fixture.source != fixture.ptx]
 
 
-def options_of(arguments: Sequence[str]) -> Options:
+def options_of(arguments: Sequence[str]) -> Settings:
     """Return what the arguments of a ``check:`` marker mean, read as the command line does."""
     with check.make_context("check", [*arguments, "fixture.ptx"]) as context:
         chosen = context.params
-    return Options(chosen["select"], chosen["ignore"], chosen["strict"], chosen["block"], chosen["cluster"])
+    names = ("select", "ignore", "extend_select", "strict", "block", "cluster")
+    return Settings(**{name: chosen[name] for name in names})
 
 
 def findings_of(fixture: Fixture, arguments: Sequence[str]) -> list[Finding]:

@@ -50,6 +50,10 @@ def test_wheel_holds_package_and_data(dist: Path) -> None:
     assert {"ptxlint/cli.py", "ptxlint/py.typed", "ptxlint/_data/grammar/ptx.lark"} <= names
     modules = {path.relative_to(ROOT).as_posix() for path in (ROOT / "ptxlint").rglob("*.py")}
     assert {name for name in names if name.endswith(".py")} == modules
+    entry_points = zipfile.ZipFile(wheel).read(
+        f"{'-'.join(wheel.stem.split('-')[:2])}.dist-info/entry_points.txt"
+    )
+    assert "[pytest11]\nptxlint = ptxlint.pytest_plugin" in entry_points.decode()
     pages = {f"ptxlint/_data/rules/{path.name}" for path in (ROOT / "rules").glob("*.md")}
     assert {name for name in names if name.startswith("ptxlint/_data/rules/")} == pages
 

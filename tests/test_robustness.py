@@ -5,8 +5,9 @@ import time
 
 import pytest
 
-from ptxlint.linter import Options, check_text
+from ptxlint.linter import check_text
 from ptxlint.report.finding import Severity
+from ptxlint.settings import Settings
 from tests.conftest import FIXTURES
 
 HEAD = ".version 9.0\n.target sm_90a\n.address_size 64\n"
@@ -54,14 +55,14 @@ ODD = {
 
 @pytest.mark.parametrize("text", ODD.values(), ids=ODD.keys())
 def test_odd_files_get_a_report(text: str) -> None:
-    report = check_text(text, "k.ptx", Options())
+    report = check_text(text, "k.ptx", Settings())
     broken = [problem for problem in report.problems if problem.code == "PTX999"]
     assert bool(broken) == (report.error is not None)
 
 
 @pytest.mark.parametrize(("strict", "severity"), [(False, Severity.NOTE), (True, Severity.ERROR)])
 def test_functions_without_a_kernel_are_not_called_clean(strict: bool, severity: Severity) -> None:
-    report = check_text(ODD["only functions"], "k.ptx", Options(strict=strict))
+    report = check_text(ODD["only functions"], "k.ptx", Settings(strict=strict))
     assert [(problem.code, problem.severity) for problem in report.problems] == [("PTX990", severity)]
 
 
@@ -76,7 +77,7 @@ def test_calls_out_of_the_file_are_not_called_complete(call: str) -> None:
  ret;
 }}
 """
-    (kernel,) = check_text(text, "k.ptx", Options()).kernels
+    (kernel,) = check_text(text, "k.ptx", Settings()).kernels
     assert not kernel.coverage.complete
     assert [finding.code for finding in kernel.findings] == ["PTX990"]
 
@@ -85,7 +86,7 @@ def test_calls_out_of_the_file_are_not_called_complete(call: str) -> None:
 def test_truncated_and_damaged_files_get_a_report(seed: int) -> None:
     chance = random.Random(seed)
     text = FULL[: chance.randrange(len(FULL))] if seed % 2 else damage(FULL, chance)
-    check_text(text, "k.ptx", Options(max_steps=2000))
+    check_text(text, "k.ptx", Settings(max_steps=2000))
 
 
 def damage(text: str, chance: random.Random) -> str:
@@ -99,7 +100,7 @@ def damage(text: str, chance: random.Random) -> str:
 
 def test_a_syntax_error_does_not_hide_the_other_kernels() -> None:
     broken = ".visible .entry bad()\n{\nmov.u32 %r1 %r2;\nret;\n}\n"
-    report = check_text(FULL + broken, "k.ptx", Options())
+    report = check_text(FULL + broken, "k.ptx", Settings())
     assert [finding.code for finding in report.problems] == ["PTX999"]
     assert "PTX102" in [finding.code for kernel in report.kernels for finding in kernel.findings]
 
@@ -113,6 +114,6 @@ def test_a_file_of_20_megabytes() -> None:
     )
     assert len(text) > 20_000_000
     start = time.monotonic()
-    report = check_text(text, "k.ptx", Options())
+    report = check_text(text, "k.ptx", Settings())
     assert report.error is None
     assert time.monotonic() - start < 300

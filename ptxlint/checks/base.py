@@ -6,15 +6,16 @@ the order of ``ALL_CHECKS``; the first that claims one reports it: one hazard, o
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from ptxlint.engine.events import Access, Actor, Conflict, Family, LogEntry
 from ptxlint.engine.program import Event
 from ptxlint.engine.run import Analysis
+from ptxlint.records import field, mutable_record, record
 from ptxlint.report.finding import Confidence, Finding, Fix, Severity, Site, Step
+from ptxlint.report.summary import plural
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Verdict:
     """Why a check claims a conflict: the cause, the message, the repair, an event that misleads.
 
@@ -30,7 +31,7 @@ class Verdict:
     conflict: Conflict | None = None
 
 
-@dataclass(slots=True)
+@mutable_record
 class Draft:
     """A finding before folding: with its evidence."""
 
@@ -59,7 +60,7 @@ class Context:
         name = self.analysis.launch.symbol_at(access.low)
         if not access.exact:
             return f"shared memory at {name}"
-        return f"{access.high - access.low} bytes of shared memory at {name}"
+        return f"{plural(access.high - access.low, 'byte')} of shared memory at {name}"
 
     def opcode(self, access: Access) -> str:
         """Return the opcode of *access*, shortened to what tells it apart."""
@@ -115,14 +116,7 @@ class Check:
         conflict = verdict.conflict or conflict
         first, second = conflict.first, conflict.second
         primary = second
-        steps = [Step(context.actor(first), context.site(first.event), _access_note(first, context), "first")]
-        if verdict.near_miss is not None:
-            entry, note = verdict.near_miss
-            steps.append(Step(str(entry.actor), context.site(entry.event), note, "near-miss"))
-        steps.extend(_path(conflict, verdict, context))
-        steps.append(
-            Step(context.actor(second), context.site(second.event), _access_note(second, context), "second")
-        )
+        steps = _trace(conflict, verdict, context)
         finding = Finding(
             self.code,
             self.name,
@@ -170,8 +164,28 @@ _NOTES = {
 }
 
 
-def _path(conflict: Conflict, verdict: Verdict, context: Context) -> Iterator[Step]:
-    """The synchronising events between the two accesses, each instruction once, at most six."""
+def _trace(conflict: Conflict, verdict: Verdict, context: Context) -> list[Step]:
+    """Return the two accesses and what is between them, in the order of the run.
+
+    A near miss may come before the first access. Accesses that are told in another order than they were
+    run in stay at the ends.
+    """
+    first, second = conflict.first, conflict.second
+    start = Step(context.actor(first), context.site(first.event), _access_note(first, context), "first")
+    end = Step(context.actor(second), context.site(second.event), _access_note(second, context), "second")
+    steps = list(_path(conflict, verdict, context))
+    if verdict.near_miss is not None:
+        entry, note = verdict.near_miss
+        steps.append((entry.sequence, Step(str(entry.actor), context.site(entry.event), note, "near-miss")))
+    steps.sort(key=lambda step: step[0])
+    if first.sequence > second.sequence:
+        return [start, *(step for _, step in steps), end]
+    early = [step for sequence, step in steps if sequence < first.sequence]
+    return [*early, start, *(step for _, step in steps[len(early) :]), end]
+
+
+def _path(conflict: Conflict, verdict: Verdict, context: Context) -> Iterator[tuple[int, Step]]:
+    """Yield the synchronising events between the accesses, each instruction once, at most six, with their order."""
     shown: set[int] = set()
     if verdict.near_miss is not None:
         shown.add(verdict.near_miss[0].event.instruction.index)
@@ -184,12 +198,13 @@ def _path(conflict: Conflict, verdict: Verdict, context: Context) -> Iterator[St
             continue
         shown.add(entry.event.instruction.index)
         if entry.event.kind == "BulkWait":
-            note = f"waits until at most {entry.number} bulk async-groups are pending"
+            groups = plural(entry.number, "bulk async-group is", "bulk async-groups are")
+            note = f"waits until at most {groups} pending"
         entries.append((entry, note))
     if len(entries) > 6:
         entries = entries[:3] + entries[-3:]
     for entry, note in entries:
-        yield Step(str(entry.actor), context.site(entry.event), note)
+        yield entry.sequence, Step(str(entry.actor), context.site(entry.event), note)
 
 
 def entries_of(conflict: Conflict, *kinds: str) -> list[LogEntry]:

@@ -1,13 +1,12 @@
 """What the PTX2xx checks share: how a bulk store's source came to be overwritten too early."""
 
-from dataclasses import dataclass, replace
-
 from ptxlint.checks.base import by_issuer, entries_of
 from ptxlint.engine.async_units import GroupQueue
 from ptxlint.engine.events import Conflict, Family, Gap, LogEntry
+from ptxlint.records import record, replace
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SourceReuse:
     """Facts about a bulk store and the access that overwrites its source."""
 

@@ -6,10 +6,10 @@ issued too early, while the thread was still using phase *q - 1* (PTX302, PTX303
 the thread at the issue tells: if it knew of the thread's last successful wait, the thread had let go.
 """
 
-from dataclasses import dataclass
 from enum import Enum
 
 from ptxlint.engine.events import Conflict, Family, Gap, LogEntry
+from ptxlint.records import record
 
 LOADS = (Family.BULK_LOAD, Family.CANCEL)
 
@@ -23,7 +23,7 @@ class Fault(str, Enum):
     EARLY_RELEASE = "early release"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class HandOver:
     """A classified conflict between a load and another thread's use of its stage.
 

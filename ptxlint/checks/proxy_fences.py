@@ -1,6 +1,7 @@
 """What PTX101, PTX102, PTX103 and PTX104 share: why a fence that is there does not do."""
 
 from ptxlint.checks.base import Context, Verdict
+from ptxlint.checks.near_misses import fence_between, orders_shared
 from ptxlint.engine.events import Conflict, Family, LogEntry
 from ptxlint.report.finding import Fix
 
@@ -12,32 +13,30 @@ CAUSES = {
     "fence-wrong-space": "the fence on the way covers another state space",
     "thread-fence-only": "the fence on the way orders threads, not proxies",
     "fence-before-access": "the fence is executed before the access that it should cover",
-    "fence-off-path": "the fence is executed by threads that are not on the way, or after the issue",
+    "fence-off-path": "there is a fence, but not on the path that orders the two accesses",
 }
 
 
 def explain(conflict: Conflict, context: Context, what: str, where: str) -> Verdict:
     """Return the verdict for a missing proxy fence: *what* happens, and *where* to put the fence."""
     first, second = conflict.first, conflict.second
-    cause, near = cause_of(conflict)
+    cause, near = cause_of(conflict, context)
     message = f"{what}: {CAUSES[cause]}"
     fix = Fix(f"execute fence.proxy.async {where}", _PTX, _CUDA)
     if conflict.others:
         message += f" (and {len(conflict.others)} more)"
-    del first, second, context
+    del first, second
     return Verdict(cause, message, fix, near)
 
 
-def cause_of(conflict: Conflict) -> tuple[str, tuple[LogEntry, str] | None]:
+def cause_of(conflict: Conflict, context: Context) -> tuple[str, tuple[LogEntry, str] | None]:
     """Return the cause and the event that misleads."""
     first, second = conflict.first, conflict.second
     wrong = thread = off = None
     for entry in conflict.log:
         if entry.event.kind == "ProxyFence":
-            spaces: frozenset[str] = getattr(entry.event.effect, "spaces", frozenset())
-            kind = getattr(entry.event.effect, "kind", "")
             if first.sequence < entry.sequence <= second.sequence:
-                if kind != "async" or not spaces & {"shared", "cluster"}:
+                if not orders_shared(entry.event):
                     wrong = wrong or entry
                 else:
                     off = off or entry
@@ -55,6 +54,9 @@ def cause_of(conflict: Conflict) -> tuple[str, tuple[LogEntry, str] | None]:
         return "fence-before-access", (before, "this fence comes before the access")
     if thread is not None:
         return "thread-fence-only", (thread, "orders this thread's accesses, but not the proxies")
+    elsewhere = fence_between(first, second.event, context)
+    if elsewhere is not None:
+        return "fence-off-path", (elsewhere, "this fence is on a path that need not be taken")
     return "no-fence", None
 
 

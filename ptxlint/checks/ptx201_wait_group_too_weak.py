@@ -23,16 +23,28 @@ class WaitGroupTooWeak(Check):
         first, second = conflict.first, conflict.second
         message = (
             f"{context.opcode(second)} overwrites {context.place(second)} while the {context.opcode(first)} that "
-            f"reads it may be pending: wait_group {wait.number} leaves the {wait.number} newest groups "
+            f"reads it may be pending: wait_group {wait.number} leaves the {_newest(wait.number)} "
             f"unfinished, and this store is {_nth(allowed)}"
         )
         fix = Fix(
-            f"wait for all but {allowed} groups before the buffer is reused",
+            f"wait for {_all_but(allowed)} before the buffer is reused",
             f"cp.async.bulk.wait_group.read {allowed};",
             f'asm volatile("cp.async.bulk.wait_group.read {allowed};" ::: "memory");',
         )
-        note = f"leaves up to {wait.number} groups pending, the one that reads this buffer among them"
+        note = (
+            "leaves the newest group pending, the one that reads this buffer"
+            if wait.number == 1
+            else f"leaves up to {wait.number} groups pending, the one that reads this buffer among them"
+        )
         return Verdict("count", message, fix, (wait, note))
+
+
+def _newest(number: int) -> str:
+    return "newest group" if number == 1 else f"{number} newest groups"
+
+
+def _all_but(number: int) -> str:
+    return "all groups" if number == 0 else f"all but the {_newest(number)}"
 
 
 def _nth(newer: int) -> str:

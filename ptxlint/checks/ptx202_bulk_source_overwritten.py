@@ -2,6 +2,7 @@
 
 from ptxlint.checks.base import Check, Context, Verdict
 from ptxlint.checks.bulk_groups import is_overwritten_before_issue, source_reuse, swapped
+from ptxlint.checks.near_misses import wait_after
 from ptxlint.engine.events import Conflict
 from ptxlint.report.finding import Fix, Severity
 
@@ -31,11 +32,8 @@ class BulkSourceOverwritten(Check):
                 "cp.async.bulk.wait_group.read 0;\nbar.sync 0;",
                 "__syncthreads();  // after the issuing thread's wait",
             )
-            near = (
-                (reuse.own_waits[-1], "the issuer waits, but the writer is not told")
-                if reuse.own_waits
-                else None
-            )
+            wait = reuse.own_waits[-1] if reuse.own_waits else wait_after(first, context)
+            near = (wait, "the issuer waits, but the writer is not told") if wait else None
             return Verdict(
                 "wait-not-published",
                 f"{base}: the issuer's wait is not ordered before the write",

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 
 from ptxlint.checks.base import Check, Context, Draft
+from ptxlint.checks.near_misses import wait_after
+from ptxlint.model import effects as fx
 from ptxlint.report.finding import Confidence, Finding, Fix, Severity, Step
 
 
@@ -37,6 +39,17 @@ class BulkStorePendingAtExit(Check):
                         "near-miss",
                     )
                 )
+            else:
+                wait = wait_after(access, context)
+                effect = wait.event.effect if wait else None
+                if wait is not None and isinstance(effect, fx.BulkWait):
+                    cause = "wait-too-weak" if effect.pending else "drain-off-path"
+                    note = (
+                        f"leaves up to {effect.pending} groups pending"
+                        if effect.pending
+                        else "drains, but is not on each path to the exit"
+                    )
+                    steps.append(Step(str(wait.actor), context.site(wait.event), note, "near-miss"))
             finding = Finding(
                 self.code,
                 self.name,

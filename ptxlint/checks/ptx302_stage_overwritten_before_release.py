@@ -1,10 +1,9 @@
 """PTX302: a producer refills a stage with no wait that follows the consumers' last access."""
 
-from dataclasses import replace
-
 from ptxlint.checks.base import Check, Context, Verdict
 from ptxlint.checks.loads import Fault, hand_over
 from ptxlint.engine.events import Conflict, Family
+from ptxlint.records import replace
 from ptxlint.report.finding import Fix, Severity
 
 

@@ -1,10 +1,9 @@
 """PTX303: a consumer gives a stage back and accesses it after that."""
 
-from dataclasses import replace
-
 from ptxlint.checks.base import Check, Context, Verdict
 from ptxlint.checks.loads import Fault, hand_over
 from ptxlint.engine.events import Conflict, Family
+from ptxlint.records import replace
 from ptxlint.report.finding import Fix, Severity
 
 

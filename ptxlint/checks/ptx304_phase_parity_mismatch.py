@@ -1,10 +1,9 @@
 """PTX304: the parity waited for is not the parity of the phase that tracks the data."""
 
-from dataclasses import replace
-
 from ptxlint.checks.base import Check, Context, Verdict, entries_of
 from ptxlint.checks.loads import LOADS, Fault, hand_over
 from ptxlint.engine.events import Conflict
+from ptxlint.records import replace
 from ptxlint.report.finding import Fix, Severity
 
 

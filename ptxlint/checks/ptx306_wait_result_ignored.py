@@ -1,13 +1,13 @@
 """PTX306: the False outcome of try_wait or test_wait reaches the access that it guards."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from ptxlint.checks.base import Check, Context, Draft, Verdict
 from ptxlint.checks.loads import LOADS
 from ptxlint.engine.events import Conflict, Family, Gap, LogEntry
 from ptxlint.engine.run import DENIED
 from ptxlint.model import effects as fx
+from ptxlint.records import replace
 from ptxlint.report.finding import Confidence, Finding, Fix, Severity, Step
 
 FIX = Fix(

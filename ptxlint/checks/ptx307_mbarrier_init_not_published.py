@@ -49,6 +49,12 @@ class MbarrierInitNotPublished(Check):
                 "initialisation tells that the peer has initialised it"
             )
             return draft(self, context, problem, message, CLUSTER, ("initialises it", "uses the peer's"))
+        if cause == "cluster-relaxed":
+            message = (
+                f"{opcode(problem.event)} uses a peer's mbarrier, and the cluster barrier after its "
+                "initialisation does not publish it: the arrive is .relaxed, with no fence.mbarrier_init before it"
+            )
+            return draft(self, context, problem, message, CLUSTER, ("initialises it", "uses the peer's"))
         where = barrier_name(context, problem.facts["address"])
         by = problem.facts["other_actor"]
         if cause == "no-warp-sync":

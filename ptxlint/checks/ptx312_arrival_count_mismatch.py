@@ -7,6 +7,7 @@ from ptxlint.checks.loads import LOADS
 from ptxlint.checks.mbarriers import barrier_name, blurred, by_barrier, draft, opcode, problems, unreached
 from ptxlint.engine.events import Conflict, Gap, Problem
 from ptxlint.report.finding import Confidence, Fix, Severity
+from ptxlint.report.summary import plural
 
 
 def count_problems(context: Context, copies: bool) -> list[Problem]:
@@ -71,8 +72,9 @@ class ArrivalCountMismatch(Check):
 
     def _draft(self, context: Context, problem: Problem) -> Draft:
         where = barrier_name(context, problem.facts["address"])
-        expected, arrivals = problem.facts["expected"], problem.facts["arrivals"]
-        cause = problem.facts.get("cause")
+        arrivals, cause = problem.facts["arrivals"], problem.facts.get("cause")
+        count = problem.facts["expected"]
+        expected = count if isinstance(count, int) else 0  # not known, nor told, when all lanes issue
         fix = Fix(
             "let the count of mbarrier.init be the arrivals of one phase",
             "mbarrier.init.shared::cta.b64 [mbar], arrivals_per_phase;",
@@ -81,8 +83,9 @@ class ArrivalCountMismatch(Check):
         sure = Confidence.LOW if problem.forced else None
         if cause == "too-few":
             message = (
-                f"a phase of {where} gets {arrivals or 'none'} of the {expected} arrivals it was initialised "
-                f"for, and no thread is left to make {'the rest' if arrivals else 'them'}: the wait never ends"
+                f"a phase of {where} gets {arrivals or 'none'} of the {plural(expected, 'arrival')} it was "
+                f"initialised for, and no thread is left to make {'the rest' if arrivals else 'them'}: the wait "
+                "never ends"
             )
             began = problem.other is problem.facts.get("init")
             notes = ("is initialised" if began else "the last to arrive", "waits for ever")
@@ -96,7 +99,7 @@ class ArrivalCountMismatch(Check):
             notes = ("", "every lane issues it")
         elif cause == "too-many":
             message = (
-                f"{where} was initialised for {expected} arrivals a phase, and {opcode(problem.event)} makes "
+                f"{where} was initialised for {plural(expected, 'arrival')} a phase, and {opcode(problem.event)} makes "
                 f"{arrivals}"
             )
             notes = ("arrives, or initialises the count", "arrives too often")
@@ -104,7 +107,7 @@ class ArrivalCountMismatch(Check):
             message = (
                 f"{opcode(problem.event)} of {problem.actor} arrives on {where} for the next phase, "
                 "although it does not "
-                f"know that the phase before is over: more than {expected} arrivals are made for one phase"
+                f"know that the phase before is over: more than {plural(expected, 'arrival is', 'arrivals are')} made for one phase"
             )
             notes = ("arrives for the phase before", "arrives again")
         return draft(self, context, problem, message, fix, notes, sure=sure)

@@ -8,6 +8,7 @@ from ptxlint.checks.ptx312_arrival_count_mismatch import count_problems
 from ptxlint.engine.events import Conflict, Family, Problem
 from ptxlint.engine.program import Event
 from ptxlint.report.finding import Confidence, Fix, Severity
+from ptxlint.report.summary import plural
 
 
 class CpAsyncMbarrierCount(Check):
@@ -36,10 +37,12 @@ class CpAsyncMbarrierCount(Check):
         init = problem.facts["init"]
         where = barrier_name(context, problem.facts["address"])
         expected, arrivals = problem.facts["expected"], problem.facts["arrivals"]
+        assert isinstance(expected, int)
+        assert isinstance(arrivals, int)
         if problem.facts.get("cause") == "too-few":
             cause = "counted-without-noinc"
             message = (
-                f"{where} was initialised for {expected} arrivals, but only {arrivals} are made: "
+                f"{where} was initialised for {plural(expected, 'arrival')}, but only {plural(arrivals, 'is', 'are')} made: "
                 "cp.async.mbarrier.arrive without .noinc adds the arrival that it makes"
             )
             fix = Fix(
@@ -50,8 +53,8 @@ class CpAsyncMbarrierCount(Check):
         else:
             cause = "noinc-not-counted"
             message = (
-                f"{where} was initialised for {expected} arrivals a phase, which does not allow for those of "
-                f"cp.async.mbarrier.arrive.noinc: {arrivals} are made"
+                f"{where} was initialised for {plural(expected, 'arrival')} a phase, which does not allow for those of "
+                f"cp.async.mbarrier.arrive.noinc: {plural(arrivals, 'is', 'are')} made"
             )
             fix = Fix(
                 "count the copying threads in mbarrier.init, or leave .noinc away",

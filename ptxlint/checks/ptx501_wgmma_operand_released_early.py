@@ -8,6 +8,7 @@ from ptxlint.engine.async_units import GroupQueue
 from ptxlint.engine.events import Conflict, Family, Gap, LogEntry
 from ptxlint.engine.tensor_rules import WGMMA_RELEASED
 from ptxlint.report.finding import Fix, Severity
+from ptxlint.report.summary import plural
 
 FIX = Fix(
     "wait for the wgmma-group before releasing its operands",
@@ -61,7 +62,7 @@ def _cause(conflict: Conflict) -> tuple[str, tuple[LogEntry, str] | None, str]:
     if not committed:
         return "no-commit", (last, "waits for committed groups only"), "no wgmma.commit_group covers it"
     if last.number:
-        near = (last, f"lets {last.number} groups stay pending")
+        near = (last, f"lets {plural(last.number, 'group')} stay pending")
         return "wait-too-weak", near, "the wait before the release lets its group stay pending"
     return (
         "wait-after-release",

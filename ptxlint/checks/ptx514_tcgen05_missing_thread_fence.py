@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ptxlint.checks.base import Check, Context, Draft
 from ptxlint.checks.tensor_memory import columns, name, tell, tensor_hazards
-from ptxlint.engine.tensor_memory import TensorGap
+from ptxlint.engine.tensor_memory import TensorGap, Unit
 from ptxlint.report.finding import Confidence, Fix, Severity
 
 FIX = Fix(
@@ -43,4 +43,8 @@ class Tcgen05MissingThreadFence(Check):
                 "::after_thread_sync around it"
             )
             notes = (f"on {columns(found.first)}, waited for by its warp", f"on {columns(found.second)}")
-            yield tell(self, found, context, "no-fence", message, FIX, notes)
+            severity = Severity.NOTE if found.units[1] is Unit.TENSOR_CORE else None
+            by_first = severity is not None  # a loop of multiplications follows
+            yield tell(
+                self, found, context, "no-fence", message, FIX, notes, None, by_first, severity=severity
+            )

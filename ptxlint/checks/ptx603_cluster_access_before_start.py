@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from ptxlint.checks.base import Check, Context, Draft
 from ptxlint.checks.hazards import hazards, opcode, report
+from ptxlint.model import effects as fx
 from ptxlint.report.finding import Confidence, Fix, Severity
 
 FIX = Fix(
@@ -24,15 +25,21 @@ class ClusterAccessBeforeStart(Check):
         """Report operations on a peer before any cluster barrier."""
         for hazard in hazards(context, "peer not started"):
             second = opcode(hazard.second.event)
+            if isinstance(hazard.second.event.effect, fx.TensorAlloc):
+                cause = "paired-allocation"
+                does = f"{second}.cta_group::2 allocates together with the peer"
+                missing = "the peer may not have started"
+            else:
+                cause = hazard.cause
+                does = f"{second} reaches a peer's shared memory"
+                missing = "the peer may not have started, nor have initialised its mbarriers"
             yield report(
                 self,
                 hazard,
                 context,
-                cause=hazard.cause or None,
-                message=f"{second} reaches a peer's shared memory before any cluster barrier: the peer may "
-                "not have started, nor "
-                "have initialised its mbarriers",
+                cause=cause or None,
+                message=f"{does} before any cluster barrier: {missing}",
                 fix=FIX,
-                notes=(f"{second} reaches a peer's shared memory", ""),
+                notes=(does, ""),
                 best=Confidence.MEDIUM,
             )

@@ -29,7 +29,7 @@ class NoncoherentLoadOfAsyncData(Check):
                 hazard,
                 context,
                 cause=None,
-                message=f"{second}.nc reads what {first} wrote in the same kernel: the non-coherent path "
+                message=f"{second.removesuffix('.nc')}.nc reads what {first} wrote in the same kernel: the non-coherent path "
                 "may hold "
                 "an older value",
                 fix=FIX,

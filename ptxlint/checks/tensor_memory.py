@@ -1,7 +1,6 @@
 """What the checks of tensor memory share: whose rule a hazard is, and how it is told."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ptxlint.checks.base import Check, Context, Draft
 from ptxlint.checks.hazards import between, hazards, opcode, report
@@ -9,7 +8,8 @@ from ptxlint.engine.events import Hazard, LogEntry
 from ptxlint.engine.program import Event
 from ptxlint.engine.tensor_memory import Allocation, TensorAccess, TensorGap, Unit
 from ptxlint.engine.tensor_rules import KIND
-from ptxlint.report.finding import Confidence, Fix
+from ptxlint.records import record
+from ptxlint.report.finding import Confidence, Fix, Severity
 
 ACCESSES = (TensorGap.COMPLETION, TensorGap.ORDER, TensorGap.REFILL)
 WAIT_FOR_COMMIT = Fix(
@@ -21,7 +21,7 @@ WAIT_FOR_COMMIT = Fix(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TensorHazard:
     """A hazard with its two accesses, or with what takes the place of one."""
 
@@ -52,15 +52,20 @@ def _without_consequences(every: list[TensorHazard], context: Context) -> list[T
     """Drop what another hazard explains.
 
     What is used while pending is pending at its release and when it is freed, too; who uses a result
-    without waiting is not waited for by the next operation either.
+    without waiting is not waited for by the next operation either; and what one warp knows to be pending
+    is not a refill to the others.
     """
     used: set[object] = set()
     pairs: set[tuple[object, object]] = set()
+    pending: set[tuple[object, object]] = set()
     for found in every:
         if found.gap in ACCESSES and found.units[1] is not Unit.DEALLOC and found.first is not None:
             used.add(place_key(context, found.first.event))
             if found.units[0] is Unit.TENSOR_CORE:
-                pairs.add((place_key(context, found.first.event), place_key(context, found.second.event)))
+                pair = (place_key(context, found.first.event), place_key(context, found.second.event))
+                pairs.add(pair)
+                if found.gap is TensorGap.COMPLETION:
+                    pending.add(pair)
     kept = []
     for found in every:
         first, second = found.units
@@ -68,7 +73,10 @@ def _without_consequences(every: list[TensorHazard], context: Context) -> list[T
             at = place_key(context, found.first.event)
             if (found.gap is TensorGap.RELEASED or second is Unit.DEALLOC) and at in used:
                 continue
-            turned = (place_key(context, found.second.event), at)
+            after = place_key(context, found.second.event)
+            if found.gap is TensorGap.REFILL and (at, after) in pending:
+                continue
+            turned = (after, at)
             if second is Unit.TENSOR_CORE and first is not second and turned in pairs:
                 continue
         kept.append(found)
@@ -113,6 +121,7 @@ def tell(
     near: tuple[LogEntry, str] | None = None,
     by_first: bool = False,
     best: Confidence = Confidence.HIGH,
+    severity: Severity | None = None,
 ) -> Draft:
     """Return the draft of *found*; copies fold by the place of the second access, or of the first."""
     draft = report(
@@ -125,6 +134,7 @@ def tell(
         notes=notes,
         near=near,
         best=best,
+        severity=severity,
     )
     anchor = found.hazard.first if by_first else found.hazard.second
     draft.fold = (check.code, cause, place_key(context, anchor.event))

@@ -5,13 +5,13 @@ ptxas drops them.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from ptxlint.checks.base import Context
 from ptxlint.engine.program import Code
 from ptxlint.model import effects as fx
 from ptxlint.model import semantics
 from ptxlint.ptx.syntax import Instruction, Name, Operand
+from ptxlint.records import record
 from ptxlint.report.finding import Site
 
 MAX_GROUPS = 8
@@ -20,7 +20,7 @@ MAX_GROUPS = 8
 Pending = tuple[dict[str, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RegisterHazard:
     """An instruction that meets registers of a wgmma: *other* is the wgmma, or the access before it."""
 

@@ -19,7 +19,7 @@ from ptxlint.engine.sync_handlers import (
     collective,
     cta_barrier,
     grid_dependency,
-    logged,
+    init_fence,
     mbarrier_arrive,
     mbarrier_complete,
     mbarrier_expect,
@@ -47,11 +47,12 @@ from ptxlint.engine.tensor_handlers import (
     tensor_transfer,
     tensor_wait,
 )
-from ptxlint.engine.values import Value
+from ptxlint.engine.values import Linear, Scalar, Value
 from ptxlint.engine.warp import Fiber, Frame
 from ptxlint.model import effects as fx
 
 DEFAULT_EXTENT = 16
+MAX_SHARED = 1 << 18
 
 
 def _site(fiber: Fiber, event: Event) -> tuple[int, int]:
@@ -103,6 +104,21 @@ def perform(machine: Machine, fiber: Fiber, access: Access) -> None:
     machine.shadow.operation(access, clock.seen, clock.fenced_shared, single)
 
 
+def _extent(machine: Machine, event: Event, size: int | None, most: int | None) -> int:
+    if size is not None:
+        return size
+    return most if most is not None else machine.sizes.get(event.instruction.index, DEFAULT_EXTENT)
+
+
+def _most(machine: Machine, amount: Scalar) -> int | None:
+    """Return the largest value that an unknown size can have, if it is small enough to tell something."""
+    assert isinstance(amount, Linear)
+    assert isinstance(amount.offset, int)
+    _, g, low, high = machine.unknowns.range_of(amount.terms)
+    most = amount.offset + g * (high if g > 0 else low)
+    return most if 0 < most <= MAX_SHARED else None
+
+
 def gap_after(machine: Machine, address: int) -> int:
     """Return the bytes from *address* to the next known start of anything."""
     following = [start for start in machine.starts if start > address]
@@ -122,11 +138,14 @@ def bulk_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
     into = effect.destination_space in shared and effect.destination is not None
     out_of = effect.source_space in shared and effect.source is not None
     size: int | None = None
+    most: int | None = None
     if event.b.size is not None:
         amount = scalar(machine, fiber, event.b.size, mask)
         size = amount if isinstance(amount, int) else None
-        if size is None:
-            machine.outcome.unresolved.add(site)
+        if not isinstance(amount, int):
+            most = _most(machine, amount)
+            if most is None:
+                machine.outcome.unresolved.add(site)
     barrier = None
     if effect.mbarrier is not None:
         found = targets(machine, fiber, event, mask, event.b.mbarrier)
@@ -138,6 +157,8 @@ def bulk_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
         for at, lanes in found:
             signalled = machine.mbarrier(at & 0xFFFFFF)
             mbarrier_rules.used(machine, fiber, event, signalled, lanes, remote_barrier)
+            if effect.multicast is not None and reaches_peers(machine, fiber, event, mask):
+                mbarrier_rules.peer_used(machine, fiber, event, signalled, lanes)
             if len(found) == 1 and event.b.size is not None:
                 mbarrier_rules.many_lanes(machine, fiber, event, signalled, lanes)
     operands.note(machine, fiber, event, mask, "size", fiber.regs[event.b.size] if size is not None else 0)
@@ -181,7 +202,7 @@ def bulk_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
             if effect.multicast is not None and reaches_peers(machine, fiber, event, mask):
                 machine.cluster_memory.multicast(fiber, event, mask, address)
             machine.starts.add(address)
-            extent = size if size is not None else machine.sizes.get(event.instruction.index, DEFAULT_EXTENT)
+            extent = _extent(machine, event, size, most)
             if size is None:
                 extent = max(1, min(extent, gap_after(machine, address)))
             access = make_access(machine, fiber, event, mask, address, max(extent, 1), True, Family.BULK_LOAD)
@@ -206,7 +227,9 @@ def bulk_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
         machine.outcome.resolved.add(site)
         for _, address in points:
             address = shared_offset(address)
-            extent = size if size is not None else machine.sizes.get(event.instruction.index, DEFAULT_EXTENT)
+            extent = _extent(machine, event, size, most)
+            if most is not None:
+                extent = max(1, min(extent, gap_after(machine, address)))
             access = make_access(
                 machine, fiber, event, mask, address, max(extent, 1), False, Family.BULK_STORE
             )
@@ -588,7 +611,7 @@ HANDLERS: dict[str, Handler] = {
     "MbarrierWait": mbarrier_wait,
     "ProxyFence": proxy_fence,
     "ThreadFence": thread_fence,
-    "MbarrierInitFence": logged,
+    "MbarrierInitFence": init_fence,
     "CtaBarrier": cta_barrier,
     "WarpBarrier": warp_barrier,
     "ClusterArrive": cluster_arrive,

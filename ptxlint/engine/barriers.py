@@ -144,16 +144,23 @@ class Mbarrier:
 
 
 class CtaBarrierState:
-    """One of the CTA's sixteen barriers: which lanes have arrived, and what they know."""
+    """One of the CTA's sixteen barriers: which lanes have arrived, how often again, and what they know."""
 
-    __slots__ = ("arrived", "clock", "count", "waiting")
+    __slots__ = ("arrived", "clock", "count", "repeated", "waiting")
 
     def __init__(self) -> None:
         self.reset()
 
+    def arrive(self, warp: int, lanes: int) -> None:
+        """Count *lanes* of *warp*; who arrived for others may then arrive for itself, to wait."""
+        before = self.arrived.get(warp, 0)
+        self.repeated += bin(before & lanes).count("1")
+        self.arrived[warp] = before | lanes
+
     def reset(self) -> None:
         """Forget the arrivals."""
         self.arrived: dict[int, int] = {}
+        self.repeated = 0
         self.waiting: list[object] = []
         self.clock = Clock.empty()
         self.count: int | None = None

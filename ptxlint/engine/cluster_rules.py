@@ -30,6 +30,7 @@ class ClusterMemory:
         self.writes: dict[object, Access] = {}
         self.reads: list[tuple[int, int]] = []
         self.released: Times = {}
+        self.initialised: Times = {}
         self.windows: dict[int, int] = {}
         self.suspects: dict[object, tuple[str, Access, Point, bool]] = {}
         self.last_plain: Point | None = None
@@ -138,6 +139,18 @@ class ClusterMemory:
         effect: fx.ThreadFence = event.effect  # type: ignore[assignment]
         if effect.scope in WIDE_SCOPES and effect.order is not fx.Order.ACQUIRE:
             join(self.released, fiber.clock.seen)
+
+    def init_fence(self, fiber: Fiber) -> None:
+        """``fence.mbarrier_init``: releases the initialisations that the thread knows of, and only those."""
+        join(self.initialised, fiber.clock.seen)
+
+    def knows_init(self, component: int, time: int) -> bool:
+        """Whether an ``mbarrier.init`` at *time* of thread *component* has been released to the cluster.
+
+        A ``.relaxed`` arrive orders nothing by itself (9.7.13.4): a fence before it must.
+        """
+        released, initialised = self.released.get(component, -1), self.initialised.get(component, -1)
+        return max(released, initialised) >= time
 
     def barrier_arrive(self, fiber: Fiber, event: Event, mask: int) -> None:
         """``barrier.cluster.arrive``."""

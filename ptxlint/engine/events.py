@@ -1,10 +1,10 @@
 """What a run produces for the checks: accesses, conflicts, and what happened around them."""
 
-from dataclasses import dataclass, field
 from enum import Enum
 
 from ptxlint.engine.clocks import Times
 from ptxlint.engine.program import Event
+from ptxlint.records import field, mutable_record, record
 
 
 class Family(str, Enum):
@@ -20,7 +20,7 @@ class Family(str, Enum):
     REMOTE = "remote"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Actor:
     """A thread of the happens-before relation: lanes *mask* of warp *warp*."""
 
@@ -113,7 +113,7 @@ class Gap(str, Enum):
     WARP_SYNC = "warp sync"  # ordered only by reconvergence within a warp
 
 
-@dataclass(slots=True)
+@mutable_record
 class LogEntry:
     """A synchronising event of one thread, kept for traces and causes."""
 
@@ -126,7 +126,7 @@ class LogEntry:
     number: int = 0
 
 
-@dataclass(slots=True)
+@mutable_record
 class Conflict:
     """Two accesses of the same bytes, at least one asynchronous and one a write, with a gap."""
 
@@ -142,7 +142,7 @@ class Conflict:
     others: list[tuple[Access, Access]] = field(default_factory=list)
 
 
-@dataclass(slots=True)
+@mutable_record
 class PendingAtExit:
     """A bulk copy whose source may still be being read when its issuer exits."""
 
@@ -156,7 +156,7 @@ class PendingAtExit:
     waited_by_others: LogEntry | None = None
 
 
-@dataclass(slots=True)
+@mutable_record
 class IgnoredWait:
     """A wait on an mbarrier whose False outcome is not looked at."""
 
@@ -164,7 +164,7 @@ class IgnoredWait:
     access: Event
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Point:
     """An instruction that a thread executed, at *sequence* in the run."""
 
@@ -173,7 +173,7 @@ class Point:
     sequence: int
 
 
-@dataclass(slots=True)
+@mutable_record
 class Hazard:
     """Two things in the wrong order, or without an order, other than two accesses of this CTA's bytes.
 
@@ -191,7 +191,7 @@ class Hazard:
     facts: dict[str, object] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
+@mutable_record
 class Problem:
     """Something that is wrong by itself: a kind, the event, and another event it refers to."""
 

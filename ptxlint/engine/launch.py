@@ -6,18 +6,18 @@ of its cluster.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 
 from ptxlint.engine.operations import LOCAL_WINDOW
 from ptxlint.engine.program import Code
 from ptxlint.engine.values import FULL, LANES, Linear, Unknowns, Value, settle
 from ptxlint.ptx.syntax import FloatImmediate, Immediate, Name, Operand, Symbolic, Variable
+from ptxlint.records import field, mutable_record
 
 PARAM_WINDOW = 1 << 58
 GRID = (132, 4, 2)
 
 
-@dataclass(slots=True)
+@mutable_record
 class Launch:
     """Block and cluster shape and the address of each symbol; *assumed* when the block is a guess."""
 

@@ -8,7 +8,6 @@ oldest wait is forced: everything after that is marked.
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from ptxlint.engine import mbarrier_rules, tensor_rules
 from ptxlint.engine.alu import NOWHERE, compile_alu
@@ -31,22 +30,35 @@ from ptxlint.engine.events import (
 )
 from ptxlint.engine.global_memory import GlobalMemory
 from ptxlint.engine.launch import Launch
-from ptxlint.engine.oracle import Oracle, Scenario, Wish
+from ptxlint.engine.oracle import Oracle, Scenario
 from ptxlint.engine.program import Alu, Code, Event
 from ptxlint.engine.shadow import GRANULE, Shadow
 from ptxlint.engine.tensor_maps import TensorMaps
 from ptxlint.engine.tensor_memory import TensorMemory
 from ptxlint.engine.values import FULL, LANES, Scalar, Value, lane_of, lanes_of
 from ptxlint.engine.warp import Fiber, Frame, Warp, merge, narrow
+from ptxlint.engine.wishes import Wish
 from ptxlint.model import effects as fx
+from ptxlint.records import field, mutable_record
 
 # Turns after which a loop is taken for one that never ends under the values assumed.
 RUNAWAY = 1000
 
+# What hands accesses before it to others: a fence before that is not one for accesses behind it.
+PUBLISHING = (
+    fx.CtaBarrier,
+    fx.WarpBarrier,
+    fx.MbarrierArrive,
+    fx.ClusterArrive,
+    fx.BulkCopy,
+    fx.WgmmaOp,
+    fx.TensorMma,
+)
+
 Handler = Callable[["Machine", Fiber, Event, int], bool]
 
 
-@dataclass(slots=True)
+@mutable_record
 class Outcome:
     """What one scenario showed."""
 
@@ -75,6 +87,7 @@ class Outcome:
     fences: dict[int, tuple[Event, bool, int]] = field(default_factory=dict)
     fenced_maps: set[tuple[int, int]] = field(default_factory=set)
     conflict_total: int = 0
+    abandoned: set[int] = field(default_factory=set)
 
 
 class Machine:
@@ -109,6 +122,7 @@ class Machine:
         self.wgmma: dict[int, GroupQueue] = {}
         self.tcgen05: dict[int, int] = {}
         self.shared_values: dict[int, tuple[Value, int]] = {}
+        self.value_alignment = 0  # all their addresses, or'ed: the lowest bit divides each
         self.starts: set[int] = set(launch.symbol_starts)
         self.global_memory = GlobalMemory(self)
         self.tensor_maps = TensorMaps(self)
@@ -205,6 +219,8 @@ class Machine:
         tensor_rules.at_end(self)
         for barrier in self.mbarriers.values():
             outcome.phases.extend(barrier.history)
+            # Copies whose phase nobody has waited for.
+            outcome.abandoned.update(copy[0].instruction.index for copy in barrier.copies)
         return outcome
 
     def registers(self, code: Code, warp: Warp) -> list[Value]:
@@ -316,9 +332,17 @@ class Machine:
         code = fiber.code
         if self.skips and (id(code), target) in self.skips and (source, target) not in code.back_edges:
             target = code.after_loop(target)
+        elif self.skips and target in code.side_entries:
+            for loop in code.side_entries[target]:
+                if source not in loop.blocks and (id(code), loop.header) in self.skips:
+                    target = code.after_loop(loop.header)
         if target in code.headers:
             key = (id(code), target)
             fiber.loops[key] = fiber.loops.get(key, 0) + 1 if (source, target) in code.back_edges else 0
+        if target in code.side_entries:
+            for loop in code.side_entries[target]:
+                if source not in loop.blocks:
+                    fiber.loops[id(code), loop.header] = -1  # its header is still to come, by a back edge
         fiber.block = target
         fiber.at = 0
 
@@ -432,7 +456,9 @@ class Machine:
                     value = merge(value, mask, v, other.mask)
                 mask |= other.mask
             regs[slot] = value
-        for child in children:
+        # Each child began with what the parent knows, which has not run since.
+        parent.clock = first.clock
+        for child in children[1:]:
             parent.clock.join(child.clock)
         gone = 0
         for child in children:
@@ -653,7 +679,7 @@ class Machine:
         """Complete barrier *number* if its arrivals are there; *partial*: any lane counts its warp."""
         if not state.arrived:
             return False
-        total = 0
+        total = state.repeated
         for index, mask in state.arrived.items():
             warp = self.warps[index]
             rest = warp.alive & ~mask
@@ -672,7 +698,12 @@ class Machine:
         waiting: list[Fiber] = list(state.waiting)  # type: ignore[arg-type]
         state.reset()
         for fiber in waiting:
-            fiber.clock.join(clock)
+            # It published all that it knew when it arrived; only its own time has gone on.
+            own = fiber.clock.seen
+            fiber.clock = clock.copy()
+            for component in (fiber.component, *self.remote_copies):
+                if component in own:
+                    fiber.clock.seen[component] = max(own[component], clock.seen.get(component, -1))
             self.wake(fiber, skip=True)
 
     def settle_cluster(self, partial: bool = False) -> bool:
@@ -807,10 +838,14 @@ class Machine:
             first.write,
             second.write,
         )
+        count = 1
         found = outcome.conflicts.get(key)
         if found is not None:
             found.count += 1
-            return
+            better = _may_miss(found.first, found.second) and not _may_miss(first, second)
+            if not better or self.tainted:
+                return
+            count = found.count  # the same, and now it is sure that they meet
         assert self.running is not None
         conflict = Conflict(
             gap,
@@ -819,6 +854,7 @@ class Machine:
             dict(self.running.clock.seen),
             self.tainted,
             self.oracle.scenario.name,
+            count,
             log=self.log_since(first),
         )
         self._facts(conflict)
@@ -894,6 +930,20 @@ class Machine:
             if e.detail == "unused" and e.sequence <= second.sequence
         ]
         facts["unused_wait"] = unused[-1] if unused else None
+        if conflict.gap is Gap.PROXY_FENCE:
+            facts["fence_before"] = self._fence_before(first)
+
+    def _fence_before(self, access: Access) -> LogEntry | None:
+        """The last fence of the async proxy by the thread of *access*, with nothing that publishes in between."""
+        for entry in reversed(self.logs.get(access.actor.warp, ())):
+            if entry.sequence > access.sequence or access.actor.mask & ~entry.actor.mask:
+                continue
+            effect = entry.event.effect
+            if isinstance(effect, fx.ProxyFence) and effect.orders_shared:
+                return entry
+            if isinstance(effect, PUBLISHING):
+                return None
+        return None
 
     def _foreign_wait(self, issuer: Actor) -> LogEntry | None:
         """The last wait for bulk groups by a thread that had none, other than *issuer*."""
@@ -925,9 +975,17 @@ class Machine:
 
     def forget_values(self, low: int, high: int) -> None:
         """Drop remembered scalars in bytes [low, high)."""
-        if self.shared_values:
-            for address in [a for a in self.shared_values if low <= a < high]:
-                del self.shared_values[address]
+        values = self.shared_values
+        if not values:
+            return
+        step = self.value_alignment & -self.value_alignment or high
+        if (high - low) // step < len(values):
+            for address in range(-(-low // step) * step, high, step):
+                if address in values:
+                    del values[address]
+        else:
+            for address in [a for a in values if low <= a < high]:
+                del values[address]
 
     def remote_completion(self, fiber: Fiber) -> tuple[int, int] | None:
         """Completion of a copy to a peer: taken as known after the next mbarrier wait or cluster barrier."""
@@ -968,6 +1026,11 @@ class Machine:
         key = (kind, event.instruction.index, other.instruction.index if other else -1)
         if key not in self.outcome.problems:
             self.outcome.problems[key] = Problem(kind, event, fiber.actor, other, detail, self.tainted)
+
+
+def _may_miss(first: Access, second: Access) -> bool:
+    """Return whether two accesses that meet as far as is known need not, one's size being unknown."""
+    return not (first.exact and second.exact) and first.low != second.low
 
 
 def _shift(value: Scalar, offset: int) -> Scalar:

@@ -59,6 +59,7 @@ def used(
                 machine,
                 _problem(machine, "mbarrier-init", event, actor_of(fiber, lanes), init, cause="cluster"),
             )
+        peer_used(machine, fiber, event, barrier, lanes)
         return
     if init is None:
         if len(barrier.early) < 16:
@@ -89,6 +90,20 @@ def used(
         return
     cause = "unordered" if seen.get(component, -1) < time else "no-warp-sync"
     _add(machine, _init_problem(machine, event, actor_of(fiber, lanes), barrier, cause))
+
+
+def peer_used(machine: Machine, fiber: Fiber, event: Event, barrier: Mbarrier, lanes: int) -> None:
+    """Check that a peer has released the init of its twin of *barrier* when it passed the cluster barrier.
+
+    The peer does what this CTA does: an init behind a ``.relaxed`` arrive, with no fence, tells nobody.
+    """
+    init = barrier.init_event
+    if init is None or machine.tainted or machine.cluster.phase <= barrier.init_cluster:
+        return
+    if machine.cluster_memory.knows_init(barrier.init_component, barrier.init_time):
+        return
+    actor = actor_of(fiber, lanes)
+    _add(machine, _problem(machine, "mbarrier-init", event, actor, init, cause="cluster-relaxed"))
 
 
 def _init_problem(machine: Machine, event: Event, actor: Actor, barrier: Mbarrier, cause: str) -> Problem:
@@ -451,12 +466,15 @@ def completing(machine: Machine, barrier: Mbarrier) -> None:
 
 
 def finish(machine: Machine) -> None:
-    """Tell what was kept, of barriers that no peer adds to."""
+    """Tell what was kept, of barriers that no peer adds to, or that are wrong whatever a peer adds."""
     outcome = machine.outcome
     for problem in _at_fault(machine):
         machine.mbarriers[_address(problem)].suspects.append(problem)
     for barrier in machine.mbarriers.values():
         if barrier.peer or barrier.shared:
+            for problem in barrier.suspects:
+                if _too_many_alone(barrier, problem):
+                    _add(machine, problem)
             continue
         whole = not machine.tainted and not outcome.budget_stop
         if whole and barrier.tx and (barrier.pending <= 0 or not barrier.known):
@@ -470,6 +488,12 @@ def finish(machine: Machine) -> None:
                 if machine.launch.assumed and problem.facts.get("whole_warp") and not _uneven(barrier):
                     continue
             _add(machine, problem)
+
+
+def _too_many_alone(barrier: Mbarrier, problem: Problem) -> bool:
+    """Whether one thread arrives twice, waiting for nothing in between, where one arrival ends a phase."""
+    alone = barrier.expected == 1 and not barrier.peer
+    return alone and problem.facts.get("cause") == "arrives-again"
 
 
 def _uneven(barrier: Mbarrier) -> bool:

@@ -5,16 +5,13 @@ from ptxlint.engine.events import Access, Actor, Family
 from ptxlint.engine.machine import Machine
 from ptxlint.engine.operations import LOCAL_WINDOW, SHARED_WINDOW, value_key
 from ptxlint.engine.program import Event
-from ptxlint.engine.values import LANES, Linear, Scalar, Value, lane_of, settle
-from ptxlint.engine.warp import Fiber, merge
+from ptxlint.engine.values import LANES, Linear, Scalar, Value, lane_of, lanes_of, settle
+from ptxlint.engine.warp import Fiber, lanes_in, merge
 from ptxlint.model import effects as fx
 
 PEER_SHIFT = 24
-
-
-def lanes_in(mask: int) -> list[int]:
-    """Return the lanes of *mask*."""
-    return [i for i in range(LANES) if mask >> i & 1]
+# Atoms of loaded data and of arithmetic that is not followed; loads of global memory have a number.
+DATA = frozenset({"opaque", "load", "lds", "local"})
 
 
 def shared_offset(value: int) -> int:
@@ -37,11 +34,14 @@ def concrete(machine: Machine, value: Value, mask: int) -> list[tuple[int, int]]
         if isinstance(resolved, int):
             return [((mask & -mask).bit_length() - 1, resolved)]
         return None
+    lanes = value if value.__class__ is tuple else lanes_of(value)
     for lane in lanes_in(mask):
-        resolved = machine.unknowns.resolve(lane_of(value, lane))
-        if not isinstance(resolved, int):
-            return None
-        found.append((lane, resolved))
+        address = lanes[lane]
+        if address.__class__ is not int:
+            address = machine.unknowns.resolve(address)
+            if not isinstance(address, int):
+                return None
+        found.append((lane, address))
     return found
 
 
@@ -169,8 +169,14 @@ def _shared_values(
             if slot is None:
                 continue
             value = fiber.regs[slot]
+            if len(addresses) > 1 and _is_data(value, addresses[0][0]):
+                for _, address in addresses if memory else ():
+                    memory.pop(address + number * element, None)
+                continue
             for lane, address in addresses:
-                memory[address + number * element] = (lane_of(value, lane), element)
+                place = address + number * element
+                machine.value_alignment |= place
+                memory[place] = (lane_of(value, lane), element)
         return
     dsts = _dsts(event)
     if effect.rw is fx.Rw.ATOMIC:
@@ -201,6 +207,17 @@ def _shared_values(
         else:
             fresh = machine.oracle.fresh(("lds", event.instruction.index, number), fiber, -1, (1 << 31) - 1)
             machine.write(fiber, dst, fresh, mask)
+
+
+def _is_data(value: Value, lane: int) -> bool:
+    """Whether *value* is nothing that addresses or counts are made of, by what it is in *lane*."""
+    if value.__class__ is int:
+        return False
+    sample = value[lane] if isinstance(value, tuple) else value
+    return isinstance(sample, Linear) and all(
+        atom.evaluate is None and (atom.key[0].__class__ is int or atom.key[0] in DATA)
+        for atom, _ in sample.terms
+    )
 
 
 def compose(memory: dict[int, tuple[Value, int]], address: int, size: int) -> Value | None:

@@ -7,7 +7,6 @@ that the loop ends after that number of trips; remainders, look-ahead guards and
 then computed, not guessed.
 """
 
-from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from ptxlint.engine.program import MEMORY_EVENTS, PIPELINE_EVENTS, Alu, Code, Event
@@ -27,8 +26,8 @@ from ptxlint.engine.values import (
     settle,
 )
 from ptxlint.engine.warp import Fiber
-from ptxlint.flow.dominators import region
-from ptxlint.model import effects as fx
+from ptxlint.engine.wishes import Wish, wishes, wishes_at
+from ptxlint.records import field, record
 
 Form = tuple[Terms, Offset]
 
@@ -42,7 +41,7 @@ class LoopKind(Enum):
     SEARCH = "only computes"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Scenario:
     """How open choices are made: trips of event loops, of the loops around them, inverted branches.
 
@@ -61,19 +60,6 @@ class Scenario:
     known: frozenset[tuple[int, int]] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """What a predicate should be: ``stay`` in loop *header* when it is *value*, or just *value*.
-
-    ``guards``: the branch guards a loop that it may skip as a whole.
-    """
-
-    value: bool
-    header: int = -1
-    block: int = -1
-    guards: bool = False
-
-
 class Oracle:
     """Answers for one run."""
 
@@ -81,6 +67,7 @@ class Oracle:
         self.unknowns = unknowns
         self.scenario = Scenario("main")
         self.wishes: dict[int, dict[int, Wish]] = {}
+        self.wishes_at: dict[int, dict[Alu, Wish]] = {}
         self.kinds: dict[int, dict[int, LoopKind]] = {}
         self.around: dict[int, dict[int, list[int]]] = {}
         self.visits: dict[tuple[object, ...], tuple[Terms, int]] = {}
@@ -101,7 +88,8 @@ class Oracle:
         """Work out what each predicate of *code* should be."""
         if id(code) in self.wishes:
             return
-        self.wishes[id(code)] = wishes(code)
+        self.wishes_at[id(code)] = wishes_at(code)
+        self.wishes[id(code)] = wishes(code, self.wishes_at[id(code)])
         pipelines = [loop for loop in code.loops if any(_has_events(code, b) for b in loop.blocks)]
         kinds: dict[int, LoopKind] = {}
         for loop in code.loops:
@@ -178,7 +166,9 @@ class Oracle:
     ) -> Value:
         """Decide ``x relation y`` where the operands are not both concrete."""
         a, b = parts(x, bits), parts(y, bits)
-        wish = self.wishes[id(code)].get(alu.dsts[0]) if alu.dsts else None
+        wish = self.wishes_at[id(code)].get(alu)
+        if wish is None and alu.dsts:
+            wish = self.wishes[id(code)].get(alu.dsts[0])
         if a is None or b is None:
             lanes = [0] * LANES
             shared: int | None = None
@@ -224,12 +214,15 @@ class Oracle:
         extreme = (max(active) if desired else min(active)) if less else active[0]
         if terms and self.unknowns.truth(terms, extreme, less) is None:
             self.unknowns.assume(terms, extreme, less, desired)
+        unknowns = self.unknowns
         result = 0
+        ask = unknowns.asker(terms, less)
         for lane in fiber.lanes:
-            truth = self.unknowns.truth(*self._reduced(terms, offset[lane]), less)
+            truth = ask(offset[lane])
             if truth is None:
                 truth = desired if less else False
-                self.unknowns.assume(terms, offset[lane], less, truth)
+                unknowns.assume(terms, offset[lane], less, truth)
+                ask = unknowns.asker(terms, less)
             if truth != flip:
                 result |= 1 << lane
         if result == fiber.mask:
@@ -385,72 +378,3 @@ def _touches(code: Code, block: int) -> bool:
         isinstance(item, Event) and isinstance(item.effect, MEMORY_EVENTS)
         for item in code.blocks[block].items
     )
-
-
-def _guards_loop(code: Code, block: int) -> bool:
-    """Whether one side of the branch skips straight to the join and the other enters a loop."""
-    exit_ = code.blocks[block].exit
-    if exit_.join not in exit_.targets:
-        return False
-    inside = exit_.targets[0] if exit_.targets[1] == exit_.join else exit_.targets[1]
-    if inside == exit_.join:
-        return False
-    within = region(code.cfg, inside, exit_.join)
-    return any(loop.header in within and block not in loop.blocks for loop in code.loops)
-
-
-def wishes(code: Code) -> dict[int, Wish]:
-    """Return for each predicate slot what its comparison should decide."""
-    result: dict[int, Wish] = {}
-    for slot, uses in code.wants.items():
-        best: Wish | None = None
-        for block, negated in uses:
-            if block < 0:
-                if best is None:
-                    best = Wish(not negated)
-                continue
-            exit_ = code.blocks[block].exit
-            taken, fall = exit_.targets[0], exit_.targets[1]
-            loop = code.exit_of.get(block)
-            if loop is not None:
-                stay_taken = taken in loop.blocks
-                best = Wish(stay_taken != negated, loop.header, block)
-                break
-            weight_taken, weight_fall = code.weight.get(taken, 0), code.weight.get(fall, 0)
-            take = weight_taken > weight_fall if weight_taken != weight_fall else exit_.join != taken
-            best = Wish(take != negated, -1, block, _guards_loop(code, block))
-        if best is not None:
-            result[slot] = best
-    # Through boolean arithmetic on predicates, and through integers made of predicates.
-    for _ in range(4):
-        for block_ in reversed(code.blocks):
-            for item in reversed(block_.items):
-                if isinstance(item, Event):
-                    if isinstance(item.effect, fx.Collective) and item.effect.op.startswith("vote"):
-                        voted = result.get(item.b.dsts[0]) if item.b.dsts[0] is not None else None
-                        if voted is not None and item.b.srcs and item.b.srcs[0] is not None:
-                            result.setdefault(item.b.srcs[0], voted)
-                    continue
-                if not item.dsts:
-                    continue
-                wish = result.get(item.dsts[0])
-                effect = item.effect
-                if wish is None:
-                    continue
-                if effect.op in ("mov", "cvt") or (effect.op in ("and", "or") and effect.bits <= 32):
-                    for source in item.srcs:
-                        if source >= 0:
-                            result.setdefault(source, wish)
-                elif effect.op == "not" and effect.bits == 1:
-                    result.setdefault(item.srcs[0], replace(wish, value=not wish.value))
-                elif effect.op == "setp" and len(item.srcs) > 2 and item.srcs[2] >= 0:
-                    result.setdefault(item.srcs[2], wish)
-                elif effect.op == "setp" and effect.extra[0] in ("eq", "ne"):
-                    constant = code.constants.get(item.srcs[1])
-                    zero = getattr(constant, "value", None) == 0
-                    if zero and item.srcs[0] >= 0:
-                        same = effect.extra[0] == "ne"
-                        result.setdefault(item.srcs[0], wish if same else replace(wish, value=not wish.value))
-                elif effect.op == "selp" and len(item.srcs) == 3 and item.srcs[2] >= 0:
-                    result.setdefault(item.srcs[2], wish)
-    return result

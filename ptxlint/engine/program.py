@@ -6,7 +6,6 @@ nothing kept depends jumps to its immediate post-dominator.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, fields
 from types import SimpleNamespace
 from typing import Any
 
@@ -36,6 +35,7 @@ from ptxlint.ptx.syntax import (
     Symbolic,
     Vector,
 )
+from ptxlint.records import field, fields, mutable_record, record
 
 NORETURN = frozenset({"__assertfail", "__trap", "abort", "_ZSt9terminatev"})
 
@@ -43,6 +43,9 @@ NORETURN = frozenset({"__assertfail", "__trap", "abort", "_ZSt9terminatev"})
 HARMLESS = frozenset({"vprintf", "malloc", "free", "__nv_printf"})
 
 # Effects that are values or control; all others are events.
+# How often a wait in a loop of bounded tries answers False where waits are denied.
+BOUNDED = 300
+
 _PASSIVE = (fx.Compute, fx.Nothing, fx.Branch, fx.IndirectBranch, fx.Return, fx.Exit, fx.Trap)
 
 # Effects that make a loop or a branch side worth taking.
@@ -83,10 +86,10 @@ class Event:
 
     ``b`` holds the effect's operands bound: a slot for an operand, ``(slot, offset)`` for an address,
     tuples of slots for lists. Of a wait, ``spin`` tells that it is all there is to its loop,
-    ``bounded`` that its loop may also end without it, ``unused`` that nothing reads its result.
+    ``denials`` how often a False answer is worth trying, ``unused`` that nothing reads its result.
     """
 
-    __slots__ = ("b", "bounded", "effect", "guard", "instruction", "kind", "spin", "unused")
+    __slots__ = ("b", "denials", "effect", "guard", "instruction", "kind", "spin", "unused")
 
     def __init__(
         self,
@@ -101,14 +104,14 @@ class Event:
         self.guard = guard
         self.b: Any = bound
         self.spin = False
-        self.bounded = False
+        self.denials = 1
         self.unused = False
 
     def __repr__(self) -> str:
         return f"<event {self.instruction!r}>"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LoadsUsed(fx.Effect):
     """No instruction: from here on the ``tcgen05.ld`` at *sites* are complete, their results being used."""
 
@@ -135,7 +138,7 @@ class Alu:
         self.srcs = srcs
 
 
-@dataclass(slots=True)
+@mutable_record
 class Exit:
     """How a block ends. ``kind``: fall, jump, branch, indirect, end (of the function) or trap."""
 
@@ -147,7 +150,7 @@ class Exit:
     instruction: Instruction | None = None
 
 
-@dataclass(slots=True)
+@mutable_record
 class CodeBlock:
     """A basic block of kept items."""
 
@@ -157,7 +160,7 @@ class CodeBlock:
     steps: list[Any] = field(default_factory=list)
 
 
-@dataclass(slots=True)
+@mutable_record
 class Code:
     """A function ready to run."""
 
@@ -178,6 +181,7 @@ class Code:
     dead: set[int]
     effects: list[tuple[fx.Effect, ...]]
     headers: set[int] = field(default_factory=set)
+    side_entries: dict[int, list[Loop]] = field(default_factory=dict)
     tracks_values: bool = False
     opaque_calls: list[Instruction] = field(default_factory=list)
     global_events: bool = False
@@ -234,6 +238,7 @@ class Lowering:
         self._constant_slots: dict[object, int] = {}
         self.tracks_values = False
         self.used_loads: dict[int, list[int]] = {}
+        self.unread: set[int] = set()  # what is kept for its own sake: nothing reads its results
         self.instructions = function.instructions
 
     def run(self) -> Code:
@@ -283,6 +288,9 @@ class Lowering:
             if isinstance(effect, fx.Call) and self._is_opaque(effect)
         ]
         code.headers = {loop.header for loop in loops}
+        for loop in loops:
+            for entry in loop.side_entries:
+                code.side_entries.setdefault(entry, []).append(loop)
         code.weight = self._weights(cfg, blocks)
         self._loop_exits(code)
         self._spins(code)
@@ -389,6 +397,7 @@ class Lowering:
         local_stores: list[int] = []
         param_stores: list[int] = []
         kept: set[int] = set()
+        asked: set[int] = set()  # those whose results something kept reads
         branches: set[int] = set()
         needed: set[str] = set()
         work: list[int] = []
@@ -417,10 +426,19 @@ class Lowering:
                 for operand in operands_of(effect.address):
                     if isinstance(operand, Name):
                         need(operand.text)
-                if effect.space in (fx.Space.LOCAL, fx.Space.PARAM) or memory["shared"]:
+                if not effect.matrix and (
+                    effect.space in (fx.Space.LOCAL, fx.Space.PARAM) or memory["shared"]
+                ):
                     for operand in operands_of(effect.data):
                         if isinstance(operand, Name):
                             need(operand.text)
+                return
+            if isinstance(effect, fx.Collective) and at not in asked:
+                # Its lanes meet; what they exchange matters only where something kept reads it.
+                if instruction.guard is not None:
+                    need(instruction.guard.register)
+                if isinstance(effect.membermask, Name):
+                    need(effect.membermask.text)
                 return
             for name in self._slice_uses(at, effect, uses[at]):
                 need(name)
@@ -458,8 +476,11 @@ class Lowering:
         while work or fresh_blocks:
             while work:
                 at = work.pop()
-                if at in kept:
+                if at in asked:
                     continue
+                asked.add(at)
+                if self._is_meeting(at):
+                    kept.discard(at)
                 mark(at)
                 for effect in self.effects[at]:
                     if not isinstance(effect, fx.MemoryAccess) or not effect.dsts:
@@ -493,12 +514,18 @@ class Lowering:
                         isinstance(stored, fx.MemoryAccess)
                         and stored.rw is fx.Rw.WRITE
                         and stored.space is not fx.Space.LOCAL
+                        and not stored.matrix
                         and stored.size <= 16
                     ):
                         for operand in operands_of(stored.data):
                             if isinstance(operand, Name):
                                 need(operand.text)
+        self.unread = kept - asked
         return kept, branches
+
+    def _is_meeting(self, at: int) -> bool:
+        """Whether instruction *at* is a collective: kept for its own sake, its values perhaps not."""
+        return any(isinstance(effect, fx.Collective) for effect in self.effects[at])
 
     def _reads_shared(self, kept: set[int], needed: set[str]) -> bool:
         for at in kept:
@@ -512,10 +539,13 @@ class Lowering:
                     return True
         return False
 
-    @staticmethod
-    def _slice_uses(at: int, effect: fx.Effect | None, default: tuple[str, ...]) -> tuple[str, ...]:
+    def _slice_uses(self, at: int, effect: fx.Effect | None, default: tuple[str, ...]) -> tuple[str, ...]:
         """The registers whose values the effect's execution needs."""
         skip: tuple[Operand, ...]
+        if isinstance(effect, fx.Compute) and effect.op == "opaque" and len(self.effects[at]) == 1:
+            # Whatever goes into arithmetic on floats, what comes out is unknown.
+            guard = self.instructions[at].guard
+            return (guard.register,) if guard is not None else ()
         if isinstance(effect, fx.WgmmaOp):
             skip = effect.accumulators + effect.a_registers
         elif isinstance(effect, fx.TensorStore) or (isinstance(effect, fx.MemoryAccess) and effect.matrix):
@@ -554,7 +584,7 @@ class Lowering:
     def _negations(self, instruction: Instruction, effect: fx.Effect, out: CodeBlock) -> None:
         """Compute the negated predicates that *effect* reads, each into a slot of its own."""
         for entry in fields(effect):
-            value = getattr(effect, entry.name)
+            value = getattr(effect, entry)
             for operand in value if isinstance(value, tuple) else (value,):
                 if isinstance(operand, Not):
                     negation = fx.Compute("not", (operand,), (operand.operand,), bits=1)
@@ -568,17 +598,17 @@ class Lowering:
         """Bind the operands of *effect* to slots."""
         bound = SimpleNamespace()
         for entry in fields(effect):
-            value = getattr(effect, entry.name)
+            value = getattr(effect, entry)
             if isinstance(value, Address):
-                setattr(bound, entry.name, self._bind_address(value))
+                setattr(bound, entry, self._bind_address(value))
             elif isinstance(value, (Name, Immediate, Symbolic, FloatImmediate, Not)):
-                setattr(bound, entry.name, self.slot(value))
+                setattr(bound, entry, self.slot(value))
             elif isinstance(value, Sink):
-                setattr(bound, entry.name, None)
+                setattr(bound, entry, None)
             elif isinstance(value, tuple):
                 setattr(
                     bound,
-                    entry.name,
+                    entry,
                     tuple(
                         None if isinstance(part, Sink) else self.slot(part)
                         for part in value
@@ -586,9 +616,9 @@ class Lowering:
                     ),
                 )
             elif isinstance(value, (Vector, Pair, Group)):
-                setattr(bound, entry.name, tuple(self.slot(part) for part in operands_of(value)))
+                setattr(bound, entry, tuple(self.slot(part) for part in operands_of(value)))
             elif value is None:
-                setattr(bound, entry.name, None)
+                setattr(bound, entry, None)
         return bound
 
     def _bind_address(self, address: Address) -> tuple[int, int]:
@@ -646,7 +676,13 @@ class Lowering:
                             )
                         )
                 elif not isinstance(effect, _PASSIVE):
-                    event = Event(instruction, effect, self._guard(instruction), self.bind(effect))
+                    bound = self.bind(effect)
+                    if at in self.unread:
+                        if isinstance(effect, fx.Collective):
+                            bound.dsts = bound.srcs = ()
+                        elif isinstance(effect, fx.MemoryAccess):
+                            bound.dsts = ()
+                    event = Event(instruction, effect, self._guard(instruction), bound)
                     out.items.append(event)
                     if self.is_event(effect):
                         events.append(event)
@@ -736,11 +772,16 @@ class Lowering:
 
     @staticmethod
     def _spins(code: Code) -> None:
-        """Mark waits that sit in a loop with nothing else in it, which only they can end."""
-        for loop in code.loops:
+        """Mark waits that sit in a loop with nothing else in it, which only they can end.
+
+        Where several waits can end a loop, they may do so one without the other: each is tried with
+        another number of False answers.
+        """
+        several: set[Event] = set()
+        for loop in sorted(code.loops, key=lambda loop: len(loop.blocks)):
             waits = []
             other = False
-            for index in loop.blocks:
+            for index in sorted(loop.blocks):
                 for item in code.blocks[index].items:
                     if isinstance(item, Event) and not isinstance(item.effect, fx.Collective):
                         if isinstance(item.effect, fx.MbarrierWait):
@@ -750,9 +791,15 @@ class Lowering:
             if other or not waits:
                 continue
             only = _only_waits_decide(code, loop, waits)
-            for wait in waits:
-                wait.spin = wait.spin or only
-                wait.bounded = not wait.spin
+            open_ = [wait for wait in waits if not wait.spin and wait not in several]
+            if only and len(open_) > 1:
+                several.update(open_)
+                for rank, wait in enumerate(open_):
+                    wait.denials = 1 + rank
+                continue
+            for wait in open_:
+                wait.spin = only
+                wait.denials = 1 if only else BOUNDED
 
     @staticmethod
     def _unused(code: Code) -> None:

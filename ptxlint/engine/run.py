@@ -2,11 +2,11 @@
 
 A first run learns: how many stages there are, which values make its loops end after a few turns, and how
 many bytes each tensor copy moves. The main run uses that. Further runs leave loops at once or after one
-turn, let waits outside spin loops answer False first, and invert branches while that reaches new events.
+turn, let waits outside spin loops answer False first, and invert branches while that reaches new events or
+leaves out a proxy fence.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
 
 from ptxlint.engine.async_handlers import HANDLERS
 from ptxlint.engine.events import Conflict, Family, Gap, Hazard, PendingAtExit
@@ -15,14 +15,23 @@ from ptxlint.engine.machine import Machine, Outcome, Problem
 from ptxlint.engine.oracle import Oracle, Scenario
 from ptxlint.engine.program import Code, Event, Lowering
 from ptxlint.engine.values import Unknowns
+from ptxlint.engine.wishes import guards_loop
+from ptxlint.flow.dominators import region
 from ptxlint.model import effects as fx
 from ptxlint.model import semantics
 from ptxlint.ptx.syntax import Function, Module, Name
+from ptxlint.records import field, mutable_record, replace
 
-MAX_STEPS = 80_000
+MAX_STEPS = 240_000
+# The part of it that a run beside the main one gets.
+SIDE = 3
 MAX_FLIPS = 4
+MAX_FENCES = 2
 MAX_SKIPS = 3
+MAIN = "many trips"
 DENIED = "denied waits"
+NO_FENCE = "without a fence"
+NO_TRIP = "no trip"
 TENSOR_MAP_BYTES = 128
 
 ASYNC_EFFECTS = (
@@ -56,7 +65,7 @@ def _concerns_others(effect: fx.Effect) -> bool:
     return isinstance(effect, fx.CtaBarrier) and effect.arrive_only
 
 
-@dataclass(slots=True)
+@mutable_record
 class Analysis:
     """Everything the checks may ask about one kernel."""
 
@@ -250,8 +259,9 @@ def analyse(analysis: Analysis, max_steps: int = MAX_STEPS) -> Analysis:
     def once(scenario: Scenario, keep: bool = True) -> Outcome:
         for attempt in range(3):
             oracle.start(scenario)
+            steps = max_steps if scenario.name == MAIN else max_steps // SIDE
             machine = Machine(
-                analysis.kernel, analysis.functions, analysis.launch, oracle, HANDLERS, sizes, max_steps
+                analysis.kernel, analysis.functions, analysis.launch, oracle, HANDLERS, sizes, steps
             )
             outcome = machine.run()
             seen = learn_sizes(machine)
@@ -267,13 +277,20 @@ def analyse(analysis: Analysis, max_steps: int = MAX_STEPS) -> Analysis:
 
     learned = once(Scenario("learn", trips=4), keep=False)
     trips = min(18, max(6, 2 * learned.stages + 2)) if learned.stages else 6
-    main = Scenario("many trips", trips=trips)
+    main = Scenario(MAIN, trips=trips)
     outcome = once(main)
     new = True
     has_loops = any(code.exit_of for code in analysis.codes)
+    if outcome.budget_stop and has_loops:
+        # Fewer turns of the loops around it, and one more than there are stages, may get to the end.
+        shorter = replace(main, trips=min(trips, learned.stages + 1 if learned.stages else 2), outer_trips=1)
+        outcome = once(shorter)
+        if not outcome.budget_stop:
+            analysis.budget_stop = False
+            main = shorter
     if has_loops:
         once(Scenario("one trip", trips=1, outer_trips=1))
-        once(Scenario("no trip", trips=0, outer_trips=1))
+        once(Scenario(NO_TRIP, trips=0, outer_trips=1))
         if not outcome.budget_stop:
             once(Scenario("odd trips", trips=trips - 1, outer_trips=2, generous=True))
         for more in (1, 4, 2):
@@ -301,6 +318,12 @@ def analyse(analysis: Analysis, max_steps: int = MAX_STEPS) -> Analysis:
         new = len(analysis.executed) > before
         if new:
             flips |= {flip}
+    for _ in range(0 if outcome.budget_stop else MAX_FENCES):
+        flip = _next_fence(analysis, tried)
+        if flip is None:
+            break
+        tried.add(flip)
+        once(replace(main, name=NO_FENCE, flips=frozenset({flip}), preset={}))
     for number in range(MAX_SKIPS):
         before = len(analysis.executed)
         skip = _covered_loops(analysis)
@@ -341,11 +364,47 @@ def _unreached(analysis: Analysis) -> bool:
     )
 
 
-def _next_flip(analysis: Analysis, tried: set[tuple[int, int]]) -> tuple[int, int] | None:
-    """Return the undecided branch whose other side leads to an event not yet reached."""
-    sides = set()
+def _next_fence(analysis: Analysis, tried: set[tuple[int, int]]) -> tuple[int, int] | None:
+    """Return the undecided branch past a proxy fence, if no run has left the fence out there."""
+    sides = _sides(analysis)
+    for code in analysis.codes:
+        fences = [
+            event.instruction.index
+            for event in code.events
+            if isinstance(event.effect, fx.ProxyFence) and event.effect.orders_shared
+        ]
+        blocks = {
+            block.index for block in code.cfg.blocks if any(block.start <= at < block.end for at in fences)
+        }
+        if not blocks:
+            continue
+        for block in code.blocks:
+            if block.exit.kind != "branch" or (id(code), block.index) in tried or block.index in code.exit_of:
+                continue
+            taken = [(id(code), block.index, side) in sides for side in (0, 1)]
+            if any(taken) and not all(taken):
+                within, without = block.exit.targets if taken[0] else reversed(block.exit.targets)
+                join = block.exit.join
+                if (
+                    region(code.cfg, within, join) & blocks
+                    and not region(code.cfg, without, join) & blocks
+                    and not guards_loop(code, block.index)
+                ):
+                    return id(code), block.index
+    return None
+
+
+def _sides(analysis: Analysis) -> set[tuple[int, int, int]]:
+    """Return the sides of branches that some run has taken."""
+    sides: set[tuple[int, int, int]] = set()
     for outcome in analysis.outcomes:
         sides |= outcome.sides
+    return sides
+
+
+def _next_flip(analysis: Analysis, tried: set[tuple[int, int]]) -> tuple[int, int] | None:
+    """Return the undecided branch whose other side leads to an event not yet reached."""
+    sides = _sides(analysis)
     for code in analysis.codes:
         missing = {
             event.instruction.index
@@ -366,8 +425,6 @@ def _next_flip(analysis: Analysis, tried: set[tuple[int, int]]) -> tuple[int, in
             target = block.exit.targets[0 if not taken[0] else 1]
             if target == code.cfg.exit:
                 continue
-            from ptxlint.flow.dominators import region
-
             if region(code.cfg, target, block.exit.join) & blocks:
                 return id(code), block.index
     return None
@@ -376,11 +433,19 @@ def _next_flip(analysis: Analysis, tried: set[tuple[int, int]]) -> tuple[int, in
 def _add(analysis: Analysis, outcome: Outcome) -> None:
     analysis.outcomes.append(outcome)
     analysis.scenarios.append(outcome.scenario.name)
+    analysis.executed |= outcome.executed
+    analysis.resolved |= outcome.resolved
+    analysis.unresolved |= outcome.unresolved
+    analysis.steps += outcome.steps
     known = {_conflict_key(c): i for i, c in enumerate(analysis.conflicts)}
     for conflict in outcome.conflicts.values():
         if conflict.forced and not is_main(outcome):
             continue  # the side scenario went wrong, not the kernel
         if outcome.scenario.skip and not _holds_behind_loops(conflict):
+            continue
+        if _not_launched_so(outcome, conflict):
+            continue
+        if outcome.scenario.name == NO_FENCE and conflict.gap is not Gap.PROXY_FENCE:
             continue
         key = _conflict_key(conflict)
         at = known.get(key)
@@ -390,7 +455,7 @@ def _add(analysis: Analysis, outcome: Outcome) -> None:
         elif analysis.conflicts[at].forced and not conflict.forced:
             analysis.conflicts[at] = conflict
     exits = {(e.access.event.instruction.index, e.committed): i for i, e in enumerate(analysis.exits)}
-    ordinary = outcome.scenario.name != DENIED and not outcome.scenario.skip
+    ordinary = outcome.scenario.name not in (DENIED, NO_FENCE) and not outcome.scenario.skip
     for pending in outcome.exits.values():
         if not ordinary or (pending.forced and not is_main(outcome)):
             continue
@@ -404,15 +469,28 @@ def _add(analysis: Analysis, outcome: Outcome) -> None:
     if ordinary:
         analysis.problems.extend(p for p in outcome.problems.values() if not p.forced or is_main(outcome))
         analysis.hazards.extend(h for h in outcome.hazards.values() if not h.forced or is_main(outcome))
-    analysis.executed |= outcome.executed
-    analysis.resolved |= outcome.resolved
-    analysis.unresolved |= outcome.unresolved
-    analysis.steps += outcome.steps
     if is_main(outcome):
         analysis.forced += outcome.forced
         analysis.forced_notes += outcome.forced_notes
         analysis.budget_stop = analysis.budget_stop or outcome.budget_stop
     analysis.peers += outcome.peers
+
+
+def _not_launched_so(outcome: Outcome, conflict: Conflict) -> bool:
+    """Return whether *conflict* is about a load that a run with no turns leaves alone and writes over.
+
+    Such a load is issued regardless, and the loop that is left out waits for it: a kernel of that kind is
+    launched so that there is a turn. One that reads the destination is not written with that in mind.
+    """
+    if outcome.scenario.name != NO_TRIP or not outcome.abandoned:
+        return False
+    if conflict.second.event.instruction.index in outcome.abandoned:
+        return True
+    load = conflict.first.event.instruction.index
+    return load in outcome.abandoned and any(
+        other.first.event.instruction.index == load and other.second.write
+        for other in outcome.conflicts.values()
+    )
 
 
 def _holds_behind_loops(conflict: Conflict) -> bool:
@@ -425,7 +503,7 @@ def _holds_behind_loops(conflict: Conflict) -> bool:
 
 def is_main(outcome: Outcome) -> bool:
     """Return whether *outcome* is that of the scenario that stands for the ordinary run."""
-    return outcome.scenario.name == "many trips"
+    return outcome.scenario.name == MAIN
 
 
 def _conflict_key(conflict: Conflict) -> tuple[object, ...]:

@@ -3,14 +3,11 @@
 from ptxlint.engine import mbarrier_rules, relaxed
 from ptxlint.engine.barriers import CtaBarrierState, Mbarrier
 from ptxlint.engine.machine import Machine
-from ptxlint.engine.memory_handlers import concrete, lanes_in, peer_of, shared_offset
+from ptxlint.engine.memory_handlers import concrete, peer_of, shared_offset
 from ptxlint.engine.program import Event
 from ptxlint.engine.values import FULL, LANES, Scalar, Value, lane_of, settle
 from ptxlint.engine.warp import Fiber
 from ptxlint.model import effects as fx
-
-# How often a wait in a loop of bounded tries answers False in the scenario that denies waits.
-DENIALS = 300
 
 
 def scalar(machine: Machine, fiber: Fiber, slot: int, mask: int) -> Scalar:
@@ -193,7 +190,7 @@ def mbarrier_wait(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bo
         if machine.denies and not event.spin:
             key = (fiber.component, event.instruction.index, barrier.address, barrier.phase)
             times = machine.denied.get(key, 0)
-            if times < (DENIALS if event.bounded else 1):
+            if times < event.denials:
                 machine.denied[key] = times + 1
                 machine.log(fiber, event, mask, "denied", barrier.address)
                 machine.write(fiber, event.b.dst, 0, mask)
@@ -248,7 +245,7 @@ def cta_barrier(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool
     machine.waits[fiber.warp.index] = machine.waits.get(fiber.warp.index, 0) + 1
     relaxed.acquire(machine, fiber)
     state.count = count if isinstance(count, int) else None
-    state.arrived[fiber.warp.index] = state.arrived.get(fiber.warp.index, 0) | mask
+    state.arrive(fiber.warp.index, mask)
     state.clock.join(machine.publish(fiber, mask))
     if effect.arrive_only:
         machine.barrier_rules.arrive_only(fiber, event, mask)
@@ -265,6 +262,13 @@ def cta_barrier(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool
     # It was the last to arrive: woken already, and queued.
     machine.ready.remove(fiber)
     fiber.at -= 1
+    return False
+
+
+def init_fence(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
+    """``fence.mbarrier_init``."""
+    machine.log(fiber, event, mask)
+    machine.cluster_memory.init_fence(fiber)
     return False
 
 
@@ -370,6 +374,8 @@ def collective(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
     if op == "activemask":
         machine.write(fiber, value_slot, fiber.mask, mask)
         return False
+    if not dsts:
+        return False  # nothing kept reads what they exchange
     sources = [fiber.regs[slot] for slot in event.b.srcs]
     if op.startswith("shfl"):
         machine.write(fiber, value_slot, _shuffle(machine, op, sources, fiber), mask)
@@ -471,6 +477,3 @@ def _combine(
     if op == "redux" and all(v is lanes[0] for v in lanes) and effect.extra and effect.extra[0] != "add":
         return lanes[0]
     return machine.oracle.fresh((op, event.instruction.index), fiber, 0, (1 << 31) - 1)
-
-
-__all__ = ["lanes_in"]

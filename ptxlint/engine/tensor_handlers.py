@@ -198,6 +198,9 @@ def tensor_fence(machine: Machine, fiber: Fiber, event: Event, mask: int) -> boo
 def tensor_alloc(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
     """``tcgen05.alloc``: the slot receives an address; uses of the slot are not judged."""
     memory = machine.tensor
+    effect: fx.TensorAlloc = event.effect  # type: ignore[assignment]
+    if effect.cta_group == 2:
+        machine.cluster_memory.remote(fiber, event, mask)
     points = concrete(machine, machine.address(fiber, event.b.address), mask)
     columns = scalar(machine, fiber, event.b.columns, mask)
     count = columns if isinstance(columns, int) else DEFAULT_COLUMNS
@@ -210,6 +213,7 @@ def tensor_alloc(machine: Machine, fiber: Fiber, event: Event, mask: int) -> boo
             machine.log(fiber, event, mask)
             return False
         machine.alloc_slots.add(address)
+        machine.value_alignment |= address
         machine.shared_values[address] = (low, 4)
     machine.tensor_columns += count
     fiber.tick()

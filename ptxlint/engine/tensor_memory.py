@@ -222,7 +222,7 @@ class TensorMemory:
     def _gap(self, first: TensorAccess, second: TensorAccess, seen: Times) -> TensorGap | None:
         mine = first.actor.warp == second.actor.warp
         if first.complete_for(seen):
-            if mine or first.unit is Unit.TENSOR_CORE or second.unit not in (Unit.LOAD, Unit.STORE):
+            if mine or first.unit is Unit.TENSOR_CORE or second.unit is Unit.DEALLOC:
                 return None
             return None if self._fenced(first, second, seen) else TensorGap.THREAD_FENCE
         if mine or seen.get(first.component, -1) >= first.time:

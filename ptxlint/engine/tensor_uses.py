@@ -1,7 +1,8 @@
 """Where the registers that ``tcgen05.ld`` fills have all been used.
 
-A use of a loaded register waits for the load (PTX ISA 9.7.16.6.4.5): from there on the load is complete
-without ``tcgen05.wait::ld``. What is never used, on no path, waits for nothing.
+A use of a loaded register waits for the load of that register (PTX ISA 9.7.16.6.4.5): when all of them
+have been used, the load is complete without ``tcgen05.wait::ld``. A register that is not used on the path
+waits for nothing.
 """
 
 from collections.abc import Sequence
@@ -35,7 +36,6 @@ def loads_used(
         filled[at] = mask
     used = [_mask(semantics.uses(i), bits) for i in instructions]
     defined = [_mask(semantics.definitions(i), bits) if i.guard is None else 0 for i in instructions]
-    live = _live_in(cfg, used, defined)
     waits = {
         at
         for at, decoded in enumerate(effects)
@@ -49,13 +49,6 @@ def loads_used(
         seen: dict[int, int] = {}
         block = block_of[at]
         rest = filled[at]
-        # Only what is used at all can be waited for by being used.
-        later = live.get(("after", block.index), 0)
-        for index in range(block.end - 1, at, -1):
-            later = (later & ~defined[index]) | used[index]
-        rest &= later
-        if not rest:
-            continue
         work = [(block.index, at + 1, rest)]
         while work:
             number, index, rest = work.pop()
@@ -74,12 +67,9 @@ def loads_used(
             for target in current.successors:
                 if target == cfg.exit:
                     continue
-                left = rest & live.get(("before", target), 0)
-                if not left:
-                    _note(done, cfg.blocks[target].start, at)
-                elif left & ~seen.get(target, 0):
-                    seen[target] = seen.get(target, 0) | left
-                    work.append((target, cfg.blocks[target].start, left))
+                if rest & ~seen.get(target, 0):
+                    seen[target] = seen.get(target, 0) | rest
+                    work.append((target, cfg.blocks[target].start, rest))
     return done
 
 
@@ -96,28 +86,3 @@ def _mask(names: tuple[str, ...], bits: dict[str, int]) -> int:
         if bit is not None:
             mask |= 1 << bit
     return mask
-
-
-def _live_in(cfg: Cfg, used: list[int], defined: list[int]) -> dict[tuple[str, int], int]:
-    live: dict[tuple[str, int], int] = {}
-    gen: dict[int, int] = {}
-    kill: dict[int, int] = {}
-    for block in cfg.blocks:
-        uses = kills = 0
-        for at in range(block.start, block.end):
-            uses |= used[at] & ~kills
-            kills |= defined[at]
-        gen[block.index], kill[block.index] = uses, kills
-    changed = True
-    while changed:
-        changed = False
-        for block in reversed(cfg.blocks):
-            out = 0
-            for target in block.successors:
-                out |= live.get(("before", target), 0)
-            new = gen[block.index] | (out & ~kill[block.index])
-            live["after", block.index] = out
-            if live.get(("before", block.index), 0) != new:
-                live["before", block.index] = new
-                changed = True
-    return live

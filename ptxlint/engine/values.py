@@ -18,9 +18,9 @@ from collections.abc import Callable, Sequence
 from math import gcd
 from typing import Union
 
+from ptxlint.engine.solver import MAX_DEPTH, Solver
+
 LANES = 32
-# How many functions of functions of unknowns are followed to evaluate one.
-MAX_DEPTH = 80
 FULL = (1 << LANES) - 1
 
 Offset = Union[int, "tuple[int, ...]"]
@@ -184,6 +184,7 @@ class Unknowns:
     """
 
     def __init__(self) -> None:
+        self.solver = Solver(self)
         self.reset({})
 
     def reset(self, preset: dict[Key, int]) -> None:
@@ -197,6 +198,7 @@ class Unknowns:
         self.generous = False
         self.version = 0
         self._depth = 0
+        self._trail: list[tuple[Atom, int | None]] | None = None
         self._canonical: dict[Terms, tuple[Key, int, Terms]] = {}
 
     def canonical(self, terms: Terms) -> tuple[Key, int, Terms]:
@@ -242,8 +244,20 @@ class Unknowns:
             known = [self.resolve(argument) for argument in atom.arguments]
             self._depth -= 1
             if all(value.__class__ is int for value in known):
-                atom.value = atom.evaluate(*known)
+                self._set(atom, atom.evaluate(*known))
         return atom.value
+
+    def _set(self, atom: Atom, value: int | None) -> None:
+        """Give *atom* a value; on trial, keep what it had."""
+        if self._trail is not None:
+            self._trail.append((atom, atom.value))
+        atom.value = value
+
+    def _undo(self, trail: list[tuple[Atom, int | None]]) -> None:
+        """Give the atoms of *trail* back what they had before it."""
+        for atom, old in reversed(trail):
+            atom.value = old
+        self.version += 1
 
     def resolve(self, value: Scalar) -> Scalar:
         """Return *value* with the known atoms replaced; an int (mathematical) when all are known."""
@@ -279,8 +293,14 @@ class Unknowns:
     def range_of(self, terms: Terms) -> tuple[Key, int, int, int]:
         """Return key, common factor and the bounds of the canonical combination of *terms*."""
         key, g, unit = self.canonical(terms)
-        low = sum(k * (atom.low if k > 0 else atom.high) for atom, k in unit)
-        high = sum(k * (atom.high if k > 0 else atom.low) for atom, k in unit)
+        low = high = 0
+        for atom, k in unit:
+            if k > 0:
+                low += k * atom.low
+                high += k * atom.high
+            else:
+                low += k * atom.high
+                high += k * atom.low
         bound = self.bounds.get(key)
         if bound is None and key in self.preset:
             bound = self.bounds[key] = (self.preset[key], self.preset[key])
@@ -304,6 +324,31 @@ class Unknowns:
         if least == most:
             return True
         return False if -offset // g in self.excluded.get(key, ()) else None
+
+    def asker(self, terms: Terms, less: bool) -> "Callable[[int], bool | None]":
+        """Return ``truth`` of many offsets to *terms*, for as long as nothing new is assumed."""
+        left, moved = self.reduce(terms, 0)
+        assert isinstance(moved, int)
+        shift = moved
+        if not left:
+            return (lambda offset: offset + shift < 0) if less else (lambda offset: offset + shift == 0)
+        key, g, low, high = self.range_of(left)
+        least, most = (g * low + shift, g * high + shift) if g > 0 else (g * high + shift, g * low + shift)
+        excluded = self.excluded.get(key, ())
+
+        def less_than(offset: int) -> bool | None:
+            if most + offset < 0:
+                return True
+            return False if least + offset >= 0 else None
+
+        def equal(offset: int) -> bool | None:
+            if least + offset > 0 or most + offset < 0 or (offset + shift) % g:
+                return False
+            if least == most:
+                return True
+            return False if -(offset + shift) // g in excluded else None
+
+        return less_than if less else equal
 
     def assume(self, terms: Terms, offset: int, less: bool, outcome: bool) -> None:
         """Record that ``terms + offset < 0`` (or ``== 0``) has *outcome*."""
@@ -342,24 +387,16 @@ class Unknowns:
         key, _, low, high = self.range_of(terms)
         unit = canonical(terms)[2]
         if any(atom.evaluate is not None for atom, _ in unit):
-            leaves = self._leaves(unit)
-            free = self._free_leaf(leaves)
-            if free is not None:
-                others = [leaf for leaf in leaves if leaf is not free]
-                candidates = self._candidates(unit, free, others, target)
-                for value in candidates:
-                    choice = {leaf: max(leaf.low, 0) for leaf in others}
-                    choice[free] = value
-                    if self._try_values(choice):
-                        for leaf, chosen in choice.items():
-                            self.learned[canonical(((leaf, 1),))[0]] = chosen
-                        return True
-                if candidates:
-                    # For another run, which knows it from the start.
-                    for leaf in others:
-                        self.learned[canonical(((leaf, 1),))[0]] = max(leaf.low, 0)
-                    self.learned[canonical(((free, 1),))[0]] = candidates[0]
-                    return False
+            wanted: dict[Atom, int] | None = None
+            for choice in self.solver.choices(unit, target):
+                if self._try_values(choice):
+                    self._learn(choice)
+                    return True
+                wanted = wanted or choice
+            if wanted is not None:
+                # For another run, which knows it from the start.
+                self._learn(wanted)
+                return False
         tried = [target, target + 4] if self.generous else [target]
         for distance in range(1, 9):
             tried += [target + distance, target - distance]
@@ -372,151 +409,19 @@ class Unknowns:
         self.learned[key] = target
         return False
 
-    def _leaves(self, terms: Terms) -> list[Atom]:
-        leaves: dict[int, Atom] = {}
-        stack = [atom for atom, _ in terms]
-        seen = set()
-        while stack:
-            node = stack.pop()
-            if node.id in seen:
-                continue
-            seen.add(node.id)
-            if node.evaluate is None:
-                if node.value is None:
-                    leaves[node.id] = node
-            else:
-                for argument in node.arguments:
-                    if isinstance(argument, Linear):
-                        stack.extend(a for a, _ in argument.terms)
-        return [leaves[i] for i in sorted(leaves)]
-
-    @staticmethod
-    def _free_leaf(leaves: list[Atom]) -> Atom | None:
-        """The unknown to solve for: not the CTA's index, if there is another."""
-        rest = [leaf for leaf in leaves if leaf.key[0] != "ctaid"]
-        if len(rest) == 1 or (rest and len(leaves) <= 3):
-            return rest[0]
-        return leaves[0] if len(leaves) == 1 else None
-
-    def _evaluate(self, terms: Terms, choice: "dict[Atom, int]") -> int | None:
-        """The value of *terms* under *choice*, without keeping anything."""
-        memo: dict[int, int | None] = {}
-        depth = 0
-
-        def value(atom: Atom) -> int | None:
-            nonlocal depth
-            if depth > MAX_DEPTH:
-                return None
-            depth += 1
-            try:
-                return inner_value(atom)
-            finally:
-                depth -= 1
-
-        def inner_value(atom: Atom) -> int | None:
-            if atom in choice:
-                return choice[atom]
-            if atom.value is not None:
-                return atom.value
-            if atom.evaluate is None:
-                return None
-            if atom.id not in memo:
-                known = []
-                for argument in atom.arguments:
-                    if not isinstance(argument, Linear):
-                        known.append(argument)
-                        continue
-                    total = argument.offset
-                    for inner, k in argument.terms:
-                        v = value(inner)
-                        if v is None:
-                            memo[atom.id] = None
-                            return None
-                        total += k * v  # type: ignore[operator]
-                    known.append(total)  # type: ignore[arg-type]
-                memo[atom.id] = atom.evaluate(*known)
-            return memo[atom.id]
-
-        total = 0
-        for atom, k in terms:
-            v = value(atom)
-            if v is None:
-                return None
-            total += k * v
-        return total
-
-    def _candidates(self, unit: Terms, free: Atom, others: list[Atom], target: int) -> list[int]:
-        """Values of *free* near which the combination reaches *target*, if it grows with *free*."""
-        choice = {leaf: max(leaf.low, 0) for leaf in others}
-        bound = self.bounds.get(canonical(((free, 1),))[0], (free.low, free.high))
-        low = max(bound[0], -(1 << 31))
-        choice[free] = low
-        bottom = self._evaluate(unit, choice)
-        # Near the largest integers sums wrap around: look among small values first.
-        for reach in (1 << 20, 1 << 32):
-            high = min(bound[1], 1 << 31, low + reach)
-            choice[free] = high
-            top = self._evaluate(unit, choice)
-            if top is None or bottom is None:
-                return []
-            if min(top, bottom) <= target <= max(top, bottom):
-                break
-        falling = top < bottom
-        while low < high:
-            middle = (low + high) // 2
-            choice[free] = middle
-            reached = self._evaluate(unit, choice)
-            if reached is None:
-                return []
-            if (reached > target) if falling else (reached < target):
-                low = middle + 1
-            else:
-                high = middle
-        found = []
-        if self.generous:
-            above, most = low, min(bound[1], low + (1 << 20))
-            while above < most:
-                middle = (above + most + 1) // 2
-                choice[free] = middle
-                if self._evaluate(unit, choice) == target:
-                    above = middle
-                else:
-                    most = middle - 1
-            low = above
-        for distance in (0, 1, -1, 2, -2, 3, -3, 4, -4, 8, -8, 16, 32, 64):
-            value = low + distance
-            if not bound[0] <= value <= bound[1]:
-                continue
-            choice[free] = value
-            if self._evaluate(unit, choice) == target:
-                found.append(value)
-        if not found:
-            # Not monotone: look at the smallest values one by one.
-            nearest: list[tuple[int, int]] = []
-            start = max(bound[0], 0)
-            for value in range(start, min(start + 400, bound[1] + 1)):
-                choice[free] = value
-                reached = self._evaluate(unit, choice)
-                if reached == target:
-                    found.append(value)
-                    if len(found) >= 8:
-                        break
-                elif reached is not None:
-                    nearest.append((abs(reached - target), value))
-            if not found:
-                found = [value for distance, value in sorted(nearest)[:8] if distance <= 8]
-        return found
+    def _learn(self, choice: "dict[Atom, int]") -> None:
+        for leaf, chosen in choice.items():
+            self.learned[canonical(((leaf, 1),))[0]] = chosen
 
     def _try_values(self, choice: "dict[Atom, int]") -> bool:
-        saved_values = [(atom, atom.value) for atom in self.atoms.values()]
+        trail = self._trail = []
         for atom, value in choice.items():
-            atom.value = value
-        if self._contradicted():
-            for atom, old in saved_values:
-                atom.value = old
-            self.version += 1
-            return False
-        return True
+            self._set(atom, value)
+        wrong = self._contradicted()
+        self._trail = None
+        if wrong:
+            self._undo(trail)
+        return not wrong
 
     def _contradicted(self) -> bool:
         self.version += 1
@@ -532,16 +437,15 @@ class Unknowns:
 
     def _try(self, terms: Terms, key: Key, value: int) -> bool:
         saved_bounds = dict(self.bounds)
-        saved_values = [(atom, atom.value) for atom in self.atoms.values()]
+        trail = self._trail = []
         self.bounds[key] = (value, value)
         self._fix_single(terms, value)
-        if self._contradicted():
+        wrong = self._contradicted()
+        self._trail = None
+        if wrong:
             self.bounds = saved_bounds
-            for atom, old in saved_values:
-                atom.value = old
-            self.version += 1
-            return False
-        return True
+            self._undo(trail)
+        return not wrong
 
     def _fix_single(self, terms: Terms, value: int) -> None:
         self.version += 1
@@ -553,7 +457,7 @@ class Unknowns:
         if atom.evaluate is not None:
             self._invert(atom, value, 0)
         if atom.value is None:
-            atom.value = value
+            self._set(atom, value)
 
     def _invert(self, atom: Atom, value: int, depth: int) -> None:
         """Choose a value for the one unknown that *atom* is a growing function of."""
@@ -570,14 +474,14 @@ class Unknowns:
 
         def at(guess: int) -> int | None:
             for member in family:
-                member.value = None
-            leaf.value = guess
+                self._set(member, None)
+            self._set(leaf, guess)
             self.version += 1
             result = self.value_of(atom)
             self.version += 1
             for member in family:
-                member.value = None
-            leaf.value = None
+                self._set(member, None)
+            self._set(leaf, None)
             return result
 
         while low < high:
@@ -590,7 +494,7 @@ class Unknowns:
             else:
                 high = middle
         if at(low) == value:
-            leaf.value = low
+            self._set(leaf, low)
 
     def _family(self, atom: Atom) -> list[Atom]:
         family = []

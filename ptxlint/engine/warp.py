@@ -1,9 +1,11 @@
 """Warps and fibers: lanes that run together, their registers, and how they part and rejoin."""
 
+from functools import cache
+
 from ptxlint.engine.clocks import Clock
 from ptxlint.engine.events import Actor
 from ptxlint.engine.program import Code
-from ptxlint.engine.values import FULL, LANES, Value, lane_of, settle
+from ptxlint.engine.values import FULL, LANES, Scalar, Value, lane_of, lanes_of, settle
 
 
 class Warp:
@@ -77,7 +79,7 @@ class Fiber:
     ) -> None:
         self.warp = warp
         self.mask = mask
-        self.lanes = tuple(i for i in range(LANES) if mask >> i & 1)
+        self.lanes = lanes_in(mask)
         self.code = code
         self.regs = regs
         self.clock = clock
@@ -102,6 +104,12 @@ class Fiber:
     def tick(self) -> None:
         """Start a new moment: what happens from now on is not covered by what was published."""
         self.clock.seen[self.component] += 1
+
+
+@cache
+def lanes_in(mask: int) -> tuple[int, ...]:
+    """Return the lanes of *mask*."""
+    return tuple([i for i in range(LANES) if mask >> i & 1])
 
 
 def narrow(regs: list[Value], mask: int, live: tuple[int, ...], vectors: tuple[int, ...]) -> list[Value]:
@@ -130,16 +138,22 @@ def merge(a: Value, mask_a: int, b: Value, mask_b: int) -> Value:
         return b
     if not mask_b:
         return a
-    lanes = []
     either = mask_a | mask_b
-    first = None
-    for lane in range(LANES):
-        picked = lane_of(b, lane) if mask_b >> lane & 1 else lane_of(a, lane)
-        if first is None and either >> lane & 1:
-            first = picked
-        lanes.append(picked)
+    in_b = bits_of(mask_b)
+    if a.__class__ is int and b.__class__ is int:
+        if either == FULL:
+            return tuple([b if bit else a for bit in in_b])
+        lanes: list[Scalar] = [b if bit else a for bit in in_b]
+    else:
+        lanes = [y if bit else x for x, y, bit in zip(lanes_of(a), lanes_of(b), in_b)]  # noqa: B905
     if either != FULL:
         # Lanes that take no part hold anything: let them agree.
-        assert first is not None
-        lanes = [v if either >> i & 1 else first for i, v in enumerate(lanes)]
+        first = lanes[(either & -either).bit_length() - 1]
+        lanes = [v if bit else first for v, bit in zip(lanes, bits_of(either))]  # noqa: B905
     return settle(lanes)
+
+
+@cache
+def bits_of(mask: int) -> tuple[int, ...]:
+    """Return the 32 bits of *mask*, lane 0 first."""
+    return tuple([mask >> i & 1 for i in range(LANES)])

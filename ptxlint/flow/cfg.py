@@ -1,10 +1,11 @@
 """Basic blocks and their edges; knows control transfers only as the caller describes them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from ptxlint.records import field, mutable_record, record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Transfer:
     """How control leaves an instruction: to *targets* (instruction indices), and on when it may."""
 
@@ -12,7 +13,7 @@ class Transfer:
     falls_through: bool
 
 
-@dataclass(slots=True)
+@mutable_record
 class BasicBlock:
     """Instructions ``start`` to ``end`` (exclusive) that run one after another."""
 
@@ -23,7 +24,7 @@ class BasicBlock:
     predecessors: list[int] = field(default_factory=list)
 
 
-@dataclass(slots=True)
+@mutable_record
 class Cfg:
     """The control-flow graph of a function. Block 0 is the entry; ``exit`` is a virtual block."""
 

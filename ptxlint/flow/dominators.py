@@ -1,22 +1,25 @@
 """Post-dominators, dominators and natural loops of a control-flow graph.
 
 Dominators by the iterative algorithm of Cooper, Harvey and Kennedy; a natural loop is a back edge
-``a -> h`` with h dominating a, and every block that reaches a without passing h.
+``a -> h`` with h dominating a, and every block that reaches a without passing h. Compilers that turn
+a loop around also enter it in its middle; such a loop has *side entries* (Havlak, "Nesting of reducible
+and irreducible loops", 1997: its blocks are those on a cycle with the header below the header's dominator).
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from ptxlint.flow.cfg import Cfg
+from ptxlint.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Loop:
-    """A natural loop: its header, all its blocks, and the sources of its back edges."""
+    """A loop: its header, all its blocks, the sources of its back edges, other blocks it is entered by."""
 
     header: int
     blocks: frozenset[int]
     latches: frozenset[int]
+    side_entries: frozenset[int] = frozenset()
 
 
 def immediate_dominators(cfg: Cfg) -> dict[int, int]:
@@ -51,7 +54,7 @@ def immediate_postdominators(cfg: Cfg) -> dict[int, int]:
 
 
 def natural_loops(cfg: Cfg, idom: dict[int, int]) -> list[Loop]:
-    """Return the natural loops, one a header, inner loops before the loops that contain them."""
+    """Return the loops, one a header, inner loops before the loops that contain them."""
     latches: dict[int, set[int]] = {}
     for node in idom:
         if node == cfg.exit:
@@ -69,9 +72,45 @@ def natural_loops(cfg: Cfg, idom: dict[int, int]) -> list[Loop]:
                 continue
             body.add(node)
             stack.extend(p for p in cfg.blocks[node].predecessors if p in idom)
-        loops.append(Loop(header, frozenset(body), frozenset(ends)))
+        body |= _around(cfg, idom, header, body)
+        sides = {
+            node
+            for node in body
+            if node != header and any(p not in body and p in idom for p in cfg.blocks[node].predecessors)
+        }
+        ends = {p for p in cfg.blocks[header].predecessors if p in body}
+        loops.append(Loop(header, frozenset(body), frozenset(ends), frozenset(sides)))
     loops.sort(key=lambda loop: (len(loop.blocks), loop.header))
     return loops
+
+
+def _around(cfg: Cfg, idom: dict[int, int], header: int, body: set[int]) -> set[int]:
+    """Return the blocks outside *body* that lead from it back to *header* under the header's dominator."""
+    above = idom[header]
+    found: set[int] = set()
+    leaving = {t for node in body for t in cfg.blocks[node].successors if t not in body and t in idom}
+    for start in leaving:
+        if start == cfg.exit or start == above or not _dominates(idom, above, start):
+            continue
+        ahead: set[int] = set()
+        stack = [start]
+        while stack:
+            node = stack.pop()
+            if node in ahead or node in body or node == cfg.exit or node not in idom:
+                continue
+            if node == above or not _dominates(idom, above, node):
+                continue
+            ahead.add(node)
+            stack.extend(cfg.blocks[node].successors)
+        # Of these, what comes back.
+        stack = [p for p in cfg.blocks[header].predecessors if p in ahead]
+        while stack:
+            node = stack.pop()
+            if node in found or node not in ahead:
+                continue
+            found.add(node)
+            stack.extend(cfg.blocks[node].predecessors)
+    return found
 
 
 def region(cfg: Cfg, start: int, stop: int) -> set[int]:

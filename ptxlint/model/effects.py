@@ -4,10 +4,10 @@
 stay syntactic (names, immediates, addresses); the engine binds them to values. Sizes are bytes.
 """
 
-from dataclasses import dataclass, field
 from enum import Enum
 
 from ptxlint.ptx.syntax import Address, Operand
+from ptxlint.records import field, record
 
 
 class Space(str, Enum):
@@ -43,24 +43,24 @@ class Order(str, Enum):
     VOLATILE = "volatile"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Effect:
     """Anything an instruction does."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Nothing(Effect):
     """Known, and of no interest to ordering (``setmaxnreg``, ``nanosleep``, prefetches …)."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Unknown(Effect):
     """An opcode or modifier that the tables do not know (PTX991)."""
 
     what: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Compute(Effect):
     """A pure computation into registers.
 
@@ -85,7 +85,7 @@ class Compute(Effect):
     extra: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Collective(Effect):
     """A warp collective that carries values: shuffles, votes, matches, reductions, ``elect``.
 
@@ -102,7 +102,7 @@ class Collective(Effect):
     signed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MemoryAccess(Effect):
     """A generic-proxy access by each active lane: ``ld``, ``st``, ``atom``, ``red``, ``ldmatrix``.
 
@@ -142,7 +142,7 @@ class BulkKind(str, Enum):
     TENSOR_PREFETCH = "tensor prefetch"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BulkCopy(Effect):
     """``cp{.reduce}.async.bulk{.tensor}`` and ``multimem.cp…``: data through the async proxy.
 
@@ -167,12 +167,12 @@ class BulkCopy(Effect):
     byte_mask: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BulkCommit(Effect):
     """``cp.async.bulk.commit_group``."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BulkWait(Effect):
     """``cp.async.bulk.wait_group{.read} N``."""
 
@@ -180,7 +180,7 @@ class BulkWait(Effect):
     read: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CpAsync(Effect):
     """Non-bulk ``cp.async``: a generic-proxy write that completes later (9.7.9.25.3)."""
 
@@ -189,12 +189,12 @@ class CpAsync(Effect):
     size: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CpAsyncCommit(Effect):
     """``cp.async.commit_group``."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CpAsyncWait(Effect):
     """``cp.async.wait_group N``; ``wait_all`` is N = 0 and also commits what is uncommitted."""
 
@@ -202,7 +202,7 @@ class CpAsyncWait(Effect):
     everything: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CpAsyncArrive(Effect):
     """``cp.async.mbarrier.arrive{.noinc}``."""
 
@@ -210,7 +210,7 @@ class CpAsyncArrive(Effect):
     no_increment: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StoreAsync(Effect):
     """``st.async`` / ``red.async`` to a peer's shared memory, or to global memory (no mbarrier)."""
 
@@ -225,7 +225,7 @@ class StoreAsync(Effect):
 # --- mbarriers -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MbarrierInit(Effect):
     """``mbarrier.init [a], count``; ``space`` GENERIC or SHARED."""
 
@@ -234,7 +234,7 @@ class MbarrierInit(Effect):
     space: Space = Space.SHARED
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MbarrierInvalidate(Effect):
     """``mbarrier.inval``."""
 
@@ -242,7 +242,7 @@ class MbarrierInvalidate(Effect):
     space: Space = Space.SHARED
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MbarrierArrive(Effect):
     """``mbarrier.arrive{_drop}{.expect_tx}{.noComplete}``: count None is 1; ``expect`` the tx bytes.
 
@@ -260,7 +260,7 @@ class MbarrierArrive(Effect):
     dst: Operand | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MbarrierExpect(Effect):
     """``mbarrier.expect_tx``."""
 
@@ -269,7 +269,7 @@ class MbarrierExpect(Effect):
     space: Space = Space.SHARED
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MbarrierComplete(Effect):
     """``mbarrier.complete_tx``."""
 
@@ -278,7 +278,7 @@ class MbarrierComplete(Effect):
     space: Space = Space.SHARED
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MbarrierWait(Effect):
     """``mbarrier.test_wait`` / ``try_wait``: *dst* is the predicate; parity, or a state token.
 
@@ -298,7 +298,7 @@ class MbarrierWait(Effect):
 # --- fences and barriers -------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ProxyFence(Effect):
     """``fence.proxy.*``. ``kind``: async, tensormap, alias, or another proxy's name.
 
@@ -316,8 +316,13 @@ class ProxyFence(Effect):
     size: int = 0
     reads_only: bool = False
 
+    @property
+    def orders_shared(self) -> bool:
+        """Whether it orders the generic and the async proxy over shared memory."""
+        return self.kind == "async" and not self.spaces.isdisjoint(("shared", "cluster"))
 
-@dataclass(frozen=True, slots=True)
+
+@record
 class ThreadFence(Effect):
     """``fence.{sc,acq_rel,acquire,release}``, ``membar``."""
 
@@ -325,12 +330,12 @@ class ThreadFence(Effect):
     scope: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MbarrierInitFence(Effect):
     """``fence.mbarrier_init.release.cluster``."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CtaBarrier(Effect):
     """``bar.sync``/``arrive``/``red``, ``barrier.cta.*``; count None is every thread of the CTA."""
 
@@ -343,14 +348,14 @@ class CtaBarrier(Effect):
     extra: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WarpBarrier(Effect):
     """``bar.warp.sync mask``."""
 
     membermask: Operand
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ClusterArrive(Effect):
     """``barrier.cluster.arrive{.release,.relaxed}``."""
 
@@ -358,7 +363,7 @@ class ClusterArrive(Effect):
     aligned: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ClusterWait(Effect):
     """``barrier.cluster.wait``."""
 
@@ -368,12 +373,12 @@ class ClusterWait(Effect):
 # --- tensor cores --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WgmmaFence(Effect):
     """``wgmma.fence``."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WgmmaOp(Effect):
     """``wgmma.mma_async``: shared operands by 64-bit matrix descriptor; ``a`` None: in registers.
 
@@ -389,19 +394,19 @@ class WgmmaOp(Effect):
     a_registers: tuple[Operand, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WgmmaCommit(Effect):
     """``wgmma.commit_group``."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WgmmaWait(Effect):
     """``wgmma.wait_group N``."""
 
     pending: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TensorAlloc(Effect):
     """``tcgen05.alloc``: writes the tensor-memory address to shared memory."""
 
@@ -411,7 +416,7 @@ class TensorAlloc(Effect):
     space: Space = Space.SHARED
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TensorDealloc(Effect):
     """``tcgen05.dealloc``."""
 
@@ -420,14 +425,14 @@ class TensorDealloc(Effect):
     cta_group: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TensorRelinquish(Effect):
     """``tcgen05.relinquish_alloc_permit``."""
 
     cta_group: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TensorMma(Effect):
     """``tcgen05.mma{.sp,.ws}``: ``d`` tensor memory; ``a`` a descriptor or (``a_tensor``) an address."""
 
@@ -441,7 +446,7 @@ class TensorMma(Effect):
     idesc: Operand | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TensorCopy(Effect):
     """``tcgen05.cp``: shared memory by descriptor to tensor memory; ``size`` bytes if known."""
 
@@ -451,7 +456,7 @@ class TensorCopy(Effect):
     size: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TensorShift(Effect):
     """``tcgen05.shift``."""
 
@@ -459,7 +464,7 @@ class TensorShift(Effect):
     cta_group: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TensorLoad(Effect):
     """``tcgen05.ld``: tensor memory to registers, by warp."""
 
@@ -468,7 +473,7 @@ class TensorLoad(Effect):
     columns: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TensorStore(Effect):
     """``tcgen05.st``."""
 
@@ -477,14 +482,14 @@ class TensorStore(Effect):
     columns: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TensorWait(Effect):
     """``tcgen05.wait::ld`` / ``::st``."""
 
     loads: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TensorCommit(Effect):
     """``tcgen05.commit``: the mbarrier is arrived on (count 1) when prior operations are complete."""
 
@@ -494,7 +499,7 @@ class TensorCommit(Effect):
     space: Space = Space.GENERIC
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TensorFence(Effect):
     """``tcgen05.fence::before_thread_sync`` / ``::after_thread_sync``."""
 
@@ -504,7 +509,7 @@ class TensorFence(Effect):
 # --- tensor maps, launch control -----------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TensormapReplace(Effect):
     """``tensormap.replace``: a weak generic write of the 128-byte object."""
 
@@ -512,7 +517,7 @@ class TensormapReplace(Effect):
     space: Space
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TensormapCopyFence(Effect):
     """``tensormap.cp_fenceproxy``: shared to global copy and tensormap release."""
 
@@ -521,7 +526,7 @@ class TensormapCopyFence(Effect):
     scope: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LaunchCancel(Effect):
     """``clusterlaunchcontrol.try_cancel``: 16-byte async write to *address*, complete-tx 16."""
 
@@ -530,14 +535,14 @@ class LaunchCancel(Effect):
     multicast: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GridDependency(Effect):
     """``griddepcontrol.wait`` / ``.launch_dependents``."""
 
     wait: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BulkZero(Effect):
     """``st.bulk``: zero-fills shared memory through the generic proxy."""
 
@@ -549,7 +554,7 @@ class BulkZero(Effect):
 # --- control flow --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Branch(Effect):
     """``bra``."""
 
@@ -557,7 +562,7 @@ class Branch(Effect):
     uniform: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IndirectBranch(Effect):
     """``brx.idx``."""
 
@@ -565,7 +570,7 @@ class IndirectBranch(Effect):
     table: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Call(Effect):
     """``call``; ``function`` None for an indirect call through ``table`` (may be None)."""
 
@@ -575,16 +580,16 @@ class Call(Effect):
     table: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Return(Effect):
     """``ret``."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Exit(Effect):
     """``exit``."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Trap(Effect):
     """``trap``, and ``brkpt``-like ends of a path."""

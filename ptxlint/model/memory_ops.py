@@ -3,8 +3,6 @@
 Part of ``model/semantics.py``. Sizes are bytes of one lane, or of one row of a matrix access.
 """
 
-from dataclasses import replace
-
 from ptxlint.model.arithmetic import opaque
 from ptxlint.model.effects import BulkZero, MemoryAccess, Order, Rw, Space
 from ptxlint.model.opcodes import (
@@ -29,6 +27,7 @@ from ptxlint.model.opcodes import (
     words,
 )
 from ptxlint.ptx.syntax import Address, Immediate, Name
+from ptxlint.records import replace
 
 _VECTORS: dict[str, int] = {"v2": 2, "v4": 4, "v8": 8}
 _HINTS = words(

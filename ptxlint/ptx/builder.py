@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ptxlint.ptx.constants import integer
@@ -23,6 +22,7 @@ from ptxlint.ptx.syntax import (
     SyntaxProblem,
     Variable,
 )
+from ptxlint.records import replace
 
 if TYPE_CHECKING:
     from lark import Token, Tree

@@ -1,7 +1,6 @@
 """Declarations: variables, parameters, registers and the heads of functions, from their trees."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ptxlint.ptx.constants import integer
@@ -17,6 +16,7 @@ from ptxlint.ptx.syntax import (
     Variable,
     Vector,
 )
+from ptxlint.records import field, mutable_record, record, replace
 
 if TYPE_CHECKING:
     from lark import Token, Tree
@@ -36,7 +36,7 @@ _WIDTHS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Register:
     """A declared register, or a range ``name<count>``; *kind* is the type without its dot."""
 
@@ -45,7 +45,7 @@ class Register:
     count: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Prototype:
     """The head of a function: everything before its body."""
 
@@ -57,7 +57,7 @@ class Prototype:
     directives: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
+@mutable_record
 class _Qualities:
     space: str = ""
     align: int | None = None

@@ -5,6 +5,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ptxlint._data import data_dir
+from ptxlint.ptx.quick import quick_tree
 
 if TYPE_CHECKING:
     from lark import Lark, Token, Tree
@@ -66,7 +67,17 @@ def load() -> "Lark":
 
 
 def parse_tree(text: str, start: str) -> "Tree[Token]":
-    """Parse *text* by the rule *start*.
+    """Parse *text* by the rule *start*; what is common is read without Lark (``quick.py``).
+
+    Raises:
+        Mismatch: the grammar does not know the text.
+    """
+    quick = quick_tree(text, start)
+    return quick if quick is not None else parse_with_lark(text, start)  # type: ignore[return-value]
+
+
+def parse_with_lark(text: str, start: str) -> "Tree[Token]":
+    """Parse *text* by the rule *start* of the grammar.
 
     Raises:
         Mismatch: the grammar does not know the text.

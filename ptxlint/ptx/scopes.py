@@ -7,7 +7,6 @@ scope; labels may be used before they are declared, so nothing can be renamed ea
 
 from collections import Counter
 from collections.abc import Collection, Iterator
-from dataclasses import replace
 
 from ptxlint.ptx.declarations import Prototype, Register
 from ptxlint.ptx.syntax import (
@@ -24,6 +23,7 @@ from ptxlint.ptx.syntax import (
     Variable,
     Vector,
 )
+from ptxlint.records import replace
 
 _DIGITS = "0123456789"
 

@@ -1,10 +1,11 @@
 """PTX source text, positions in it, and the CUDA positions that ``.loc`` leads to."""
 
 from bisect import bisect_right
-from dataclasses import dataclass
+
+from ptxlint.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SourceLocation:
     """A position in the high-level source (PTX ISA 11.5.3, ``.loc``); lines and columns from 1."""
 
@@ -13,7 +14,7 @@ class SourceLocation:
     column: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Position:
     """A position in the PTX text; line and column from 1."""
 

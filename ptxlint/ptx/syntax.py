@@ -6,52 +6,52 @@ function), so that within one function equal names mean the same thing.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 from ptxlint.ptx.source import Position, Source, SourceLocation
+from ptxlint.records import field, mutable_record, record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Name:
     """A register, variable, label, function or special register (``%tid.x``), as resolved."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Immediate:
     """An integer constant, or a constant expression already folded; negative as written."""
 
     value: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FloatImmediate:
     """A floating constant as written: ``0f3F800000``, ``0d…``, ``1.5``."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Sink:
     """The ``_`` operand."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Not:
     """A negated predicate operand, ``!%p1``."""
 
     operand: Name
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Vector:
     """``{a, b, …}`` outside an address."""
 
     elements: "tuple[Operand, ...]"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pair:
     """``d|p`` of ``shfl``, ``setp``, ``elect.sync``."""
 
@@ -59,7 +59,7 @@ class Pair:
     second: "Operand"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Address:
     """``[base]``, ``[base+offset]``, ``[12]``; *base* is None for a bare number.
 
@@ -72,7 +72,7 @@ class Address:
     rest: "tuple[Operand, ...]" = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Symbolic:
     """``name+const`` outside brackets (``mov.u32 %r, sym+16``), or a call such as ``generic(sym)``."""
 
@@ -81,7 +81,7 @@ class Symbolic:
     function: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Group:
     """A parenthesised operand list, as in ``call (ret), f, (a, b)``."""
 
@@ -91,7 +91,7 @@ class Group:
 Operand = Name | Immediate | FloatImmediate | Sink | Not | Vector | Pair | Address | Symbolic | Group
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Guard:
     """``@p`` or ``@!p`` before an instruction."""
 
@@ -131,7 +131,7 @@ class Instruction:
         return f"<{self.index}: {self.opcode}>"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Variable:
     """A declared variable: ``.shared .align 128 .b8 tile[4096]``; sizes in bytes.
 
@@ -148,7 +148,7 @@ class Variable:
     initial: tuple[str | int, ...] = ()
 
 
-@dataclass(slots=True)
+@mutable_record
 class Function:
     """An ``.entry`` or ``.func`` with its flattened body (empty for a declaration).
 
@@ -187,7 +187,7 @@ class Function:
         return entry[0]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SyntaxProblem:
     """A statement that the grammar does not know (PTX999)."""
 
@@ -197,7 +197,7 @@ class SyntaxProblem:
     function: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Comment:
     """A ``//`` comment that holds a directive of ours (``ptxlint: ignore[...]``)."""
 
@@ -205,7 +205,7 @@ class Comment:
     text: str
 
 
-@dataclass(slots=True)
+@mutable_record
 class Module:
     """One PTX file. ``locations`` holds the ``.loc`` entries, innermost link first, each a chain."""
 

@@ -79,6 +79,15 @@ class Finding:
         return replace(self, severity=severity)
 
 
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """A finding that is not reported: *by* a ``comment`` or the ``baseline``, and the reason given."""
+
+    finding: Finding
+    by: str
+    reason: str = ""
+
+
 @dataclass(slots=True)
 class Coverage:
     """How much of a kernel was analysed; pairs are (analysed, present)."""
@@ -91,34 +100,63 @@ class Coverage:
     unknown_instructions: int = 0
     complete: bool = True
     notes: list[str] = field(default_factory=list)
+    step_budget_reached: bool = False
+    unknown_opcodes: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class KernelReport:
-    """The result for one ``.entry``."""
+    """The result for one ``.entry``.
+
+    Attributes:
+        name: Its name in the PTX.
+        target: The target that the PTX is for, as ``sm_90a``.
+        coverage: What was analysed.
+        findings: What was found and is reported, in the order of lines.
+        hidden: What a comment or the baseline hides.
+        title: How texts call it: the C++ name, shortened; empty when it is *name*.
+        demangled: The C++ name in full; empty when it has none.
+        symbols: The C++ names in full of the variables that texts name, by their names in the PTX.
+    """
 
     name: str
     target: str
     coverage: Coverage
     findings: list[Finding] = field(default_factory=list)
+    hidden: list[Hidden] = field(default_factory=list)
+    title: str = ""
+    demangled: str = ""
+    symbols: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class FileReport:
-    """The result for one input; *error* is the text of what stopped it (exit status 2)."""
+    """The result for one input.
+
+    *error* is the text of what stopped it (exit status 2); *seconds* is the wall-clock time that checking it
+    took; *hidden* are findings of no kernel; *fail_on* is the least severity that is a failure; in the folders
+    *source_roots* the source files that ``.loc`` names are looked for; *notes* are what the user should know
+    of how it was read.
+    """
 
     path: str
     error: str | None = None
     kernels: list[KernelReport] = field(default_factory=list)
     problems: list[Finding] = field(default_factory=list)
     text: str = ""
+    seconds: float = 0.0
+    hidden: list[Hidden] = field(default_factory=list)
+    fail_on: Severity = Severity.WARNING
+    source_roots: tuple[str, ...] = ()
+    notes: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class Report:
-    """The result of a whole run."""
+    """The result of a whole run; *stale* are entries of the baseline that no finding matches any more."""
 
     files: list[FileReport] = field(default_factory=list)
+    stale: list[str] = field(default_factory=list)
 
     def findings(self) -> list[Finding]:
         """Return all findings, those of syntax problems included, in order."""
@@ -127,4 +165,13 @@ class Report:
             found.extend(file.problems)
             for kernel in file.kernels:
                 found.extend(kernel.findings)
+        return found
+
+    def hidden(self) -> list[Hidden]:
+        """Return what is not reported because of a comment or the baseline, in order."""
+        found: list[Hidden] = []
+        for file in self.files:
+            found.extend(file.hidden)
+            for kernel in file.kernels:
+                found.extend(kernel.hidden)
         return found

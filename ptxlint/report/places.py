@@ -5,13 +5,18 @@ The innermost link of a ``.loc`` chain is often a wrapper that both accesses wen
 where they differ within one function, and that is what a reader recognises.
 """
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from ptxlint.ptx.source import SourceLocation
-from ptxlint.report.finding import Finding, Site, Step
+from ptxlint.report.finding import FileReport, Finding, Site, Step
+from ptxlint.report.paths import shown_path
 
 MAX_SOURCE_BYTES = 16 << 20
+
+_ASM = re.compile(r"\b(?:asm|__asm__)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,18 +28,24 @@ class Place:
     column: int
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}"
+        return f"{shown_path(self.file)}:{self.line}:{self.column}"
 
 
 class Sources:
     """The source files that one PTX file names, read at most once, as far as they are on disk."""
 
-    def __init__(self, ptx_path: str, ptx_text: str) -> None:
+    def __init__(self, ptx_path: str, ptx_text: str, roots: Iterable[str] = ()) -> None:
+        self._folders = (Path(ptx_path).parent, Path(), *map(Path, roots))
         self.ptx_path = ptx_path
         self._ptx_text = ptx_text
         self._ptx_lines: list[str] | None = None
         self._paths: dict[str, str | None] = {}
         self._texts: dict[str, list[str]] = {}
+
+    @classmethod
+    def of(cls, file: FileReport) -> "Sources":
+        """Return the sources of what was checked."""
+        return cls(file.path, file.text, file.source_roots)
 
     def ptx_line(self, number: int) -> str:
         """Return line *number* of the PTX, empty when there is none."""
@@ -51,11 +62,20 @@ class Sources:
         return self._path(location.file) is not None
 
     def find(self, location: SourceLocation) -> Place | None:
-        """Return where *location* is on disk, or None when there is no such file or line."""
+        """Return where *location* is on disk, or None when there is no such file or line.
+
+        Compilers count columns in bytes; those of a place are characters, as in the PTX.
+        """
         path = self._path(location.file)
         if path is None or not 1 <= location.line <= len(self._texts[path]):
             return None
-        return Place(path, location.line, max(1, location.column))
+        line = self._texts[path][location.line - 1]
+        return Place(path, location.line, _characters(line, location.column))
+
+    def lines(self, file: str) -> tuple[str, list[str]] | None:
+        """Return the path and the lines of a source file by the name that ``.file`` gives it, if on disk."""
+        path = self._path(file)
+        return None if path is None else (path, self._texts[path])
 
     def _path(self, file: str) -> str | None:
         if file not in self._paths:
@@ -63,10 +83,10 @@ class Sources:
         return self._paths[file]
 
     def _load(self, file: str) -> str | None:
-        """Read *file*, as named, beside the PTX or in the working directory; return its path."""
+        """Read *file*, as named, beside the PTX, in the working directory, in the roots; return its path."""
         if not file or "\0" in file:
             return None
-        for folder in (Path(self.ptx_path).parent, Path()):
+        for folder in self._folders:
             path = folder / file
             try:
                 if path.is_file() and path.stat().st_size <= MAX_SOURCE_BYTES:
@@ -103,15 +123,23 @@ class Placer:
         return Place(self._sources.ptx_path, site.line, site.column)
 
     def source_place(self, site: Site) -> Place | None:
-        """Return the CUDA position that stands for *site*, on disk where that is so for both ends."""
+        """Return the CUDA position that stands for *site*, on disk where that is so for both ends.
+
+        A finding with one end has no frame where accesses part; its place is the innermost line that is
+        not a mere ``asm`` statement, if there is one.
+        """
         shared = len(site.source) if self._trunk is None else _common(site.source, self._trunk)
         start = max(0, len(site.source) - 1 - shared)
         outward = site.source[start:]
+        wrapper: Place | None = None
         for link in (*outward, *reversed(site.source[:start])):
             place = self._sources.find(link) if self.in_source else _as_written(link)
-            if place is not None:
+            if place is None:
+                continue
+            if self._trunk is not None or not self.in_source or not _ASM.search(self.text(place)):
                 return place
-        return None
+            wrapper = wrapper or place
+        return wrapper
 
     def text(self, place: Place) -> str:
         """Return the line of text at *place*."""
@@ -151,6 +179,12 @@ def _common(one: tuple[SourceLocation, ...], other: tuple[SourceLocation, ...]) 
             break
         count += 1
     return count
+
+
+def _characters(line: str, column: int) -> int:
+    """Return *column* of *line*, counted in bytes of UTF-8, in characters; from 1."""
+    before = line.encode("utf-8")[: max(0, column - 1)]
+    return max(1, column) - len(before) + len(before.decode("utf-8", "ignore"))
 
 
 def _line(lines: list[str], number: int) -> str:

@@ -6,6 +6,7 @@ from pathlib import PurePath
 
 from rich.text import Text
 
+from ptxlint.report import statistics
 from ptxlint.report.excerpt import GUTTER, Label, excerpt, number_width
 from ptxlint.report.finding import (
     Confidence,
@@ -17,6 +18,7 @@ from ptxlint.report.finding import (
     Severity,
     Site,
 )
+from ptxlint.report.paths import shown_path
 from ptxlint.report.places import Place, Placer, Sources
 from ptxlint.report.printable import printable, printable_lines
 from ptxlint.report.summary import Summary, plural
@@ -26,27 +28,30 @@ _SECONDARY = "bold blue"
 _ENDS = {"first": "(1)", "second": "(2)"}
 
 
-def render(report: Report) -> Iterator[Text]:
+def render(report: Report, with_statistics: bool = False) -> Iterator[Text]:
     """Yield the lines of the report, styled; ``.plain`` of each is the text without colours."""
     several = len(report.files) > 1
     for file in report.files:
         yield from _file(file, several)
+    if with_statistics:
+        yield from (Text(line) for line in statistics.render(report))
     yield Text(str(Summary.of(report)), "bold")
 
 
 def _file(file: FileReport, several: bool) -> Iterator[Text]:
-    sources = Sources(file.path, file.text)
+    sources = Sources.of(file)
     for problem in file.problems:
-        yield from _finding(problem, sources)
+        yield from finding_lines(problem, sources)
     for kernel in file.kernels:
         for finding in kernel.findings:
-            yield from _finding(finding, sources)
-        yield Text(f"{printable(file.path)}: " if several else "").append(_coverage(kernel))
+            yield from finding_lines(finding, sources)
+        yield Text(f"{printable(shown_path(file.path))}: " if several else "").append(coverage_line(kernel))
     if not file.kernels and not file.problems and file.error is None:
-        yield Text(f"{printable(file.path)}: no kernel (.entry) to analyse")
+        yield Text(f"{printable(shown_path(file.path))}: no kernel (.entry) to analyse")
 
 
-def _finding(finding: Finding, sources: Sources) -> Iterator[Text]:
+def finding_lines(finding: Finding, sources: Sources) -> Iterator[Text]:
+    """Yield the lines for one finding, an empty one at the end."""
     placer = Placer(finding, sources)
     labels = _labels(finding, placer)
     width = number_width(labels)
@@ -88,7 +93,8 @@ class _Remark:
 def _remarks(finding: Finding, placer: Placer) -> Iterator[_Remark]:
     """Yield what follows the excerpt, after ``=``."""
     if finding.trace:
-        yield _Remark("path", "", tuple(_path(finding, placer)))
+        own = all(step.actor == "ptxlint" for step in finding.trace)
+        yield _Remark("where" if own else "path", "", tuple((_where if own else _path)(finding, placer)))
     if finding.fix is not None:
         repair = (*_repair("ptx", finding.fix.ptx), *_repair("cuda", finding.fix.cuda))
         yield _Remark("help", printable(finding.fix.summary), repair)
@@ -98,7 +104,7 @@ def _remarks(finding: Finding, placer: Placer) -> Iterator[_Remark]:
     if finding.confidence is not Confidence.HIGH:
         notes.append(f"confidence: {finding.confidence.value}")
     if finding.count > 1:
-        notes.append(f"{finding.count} copies of this statement")
+        notes.append(f"met {finding.count} times")
     if notes:
         yield _Remark("note", ", ".join(notes))
     if placer.in_source:
@@ -115,6 +121,13 @@ def _path(finding: Finding, placer: Placer) -> Iterator[str]:
         yield printable(f"{number}. {step.actor}: {what}, at {file}:{place.line}")
 
 
+def _where(finding: Finding, placer: Placer) -> Iterator[str]:
+    """Yield what was not analysed, each with the first place; no events of threads, so not numbered."""
+    for step in finding.trace:
+        place = placer.place(step.site)
+        yield printable(f"{step.note}, at {PurePath(place.file).name}:{place.line}")
+
+
 def _ends_at(finding: Finding, place_of: Callable[[Site], Place | None]) -> str:
     """Return where both ends are: ``(1) k.ptx:217:2, (2) k.ptx:253:2``."""
     ends = [(f"{_ENDS[step.role]} ", step.site) for step in finding.trace if step.role in _ENDS]
@@ -127,7 +140,8 @@ def _repair(language: str, text: str) -> tuple[str, ...]:
     return tuple(f"{language + ':' if at == 0 else '':5} {line}" for at, line in enumerate(lines))
 
 
-def _coverage(kernel: KernelReport) -> Text:
+def coverage_line(kernel: KernelReport) -> Text:
+    """Return what was analysed of *kernel*."""
     coverage = kernel.coverage
     counts = ", ".join(
         f"{analysed}/{present} {what}"
@@ -138,7 +152,7 @@ def _coverage(kernel: KernelReport) -> Text:
             (coverage.events_reached, "events"),
         )
     )
-    name = printable(kernel.name)
+    name = printable(kernel.title or kernel.name)
     target = f" ({printable(kernel.target)})" if kernel.target else ""
     line = Text.assemble("kernel ", (name, "bold"), f"{target}: analysed {counts}; ")
     if coverage.complete:

@@ -4,8 +4,9 @@ from ptxlint.engine.global_memory import locate, polls
 from ptxlint.engine.program import Lowering
 from ptxlint.engine.run import decode
 from ptxlint.engine.values import LANES, Linear, Unknowns
-from ptxlint.linter import Options, selected
+from ptxlint.filters import wanted
 from ptxlint.ptx.parser import parse
+from ptxlint.settings import Settings
 
 HEAD = ".version 9.0\n.target sm_90a\n.address_size 64\n"
 
@@ -54,7 +55,7 @@ def test_a_loop_over_addresses_does_not_poll() -> None:
 
 
 def test_advice_is_selected_by_its_whole_code_only() -> None:
-    assert not selected("PTX901", Options())
-    assert not selected("PTX901", Options(select=("PTX",)))
-    assert selected("PTX901", Options(select=("PTX901",)))
-    assert selected("PTX101", Options())
+    assert not wanted("PTX901", Settings())
+    assert not wanted("PTX901", Settings(select=("PTX",)))
+    assert wanted("PTX901", Settings(select=("PTX901",)))
+    assert wanted("PTX101", Settings())

@@ -5,8 +5,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ptxlint.linter import Options, check_text
+from ptxlint.linter import check_text
 from ptxlint.report.finding import Severity
+from ptxlint.settings import Settings
 from tests.conftest import ROOT
 from tests.mutants.operators import Mutant, mutants
 
@@ -55,7 +56,7 @@ def source(kernel: str) -> str:
 
 def codes(text: str, notes: bool = True) -> list[str]:
     """Return the codes that *text* is reported with; *notes*: those of severity note too."""
-    report = check_text(text, "mutant.ptx", Options())
+    report = check_text(text, "mutant.ptx", Settings())
     if report.problems:
         raise ValueError(f"a mutant does not parse: {report.error}")
     findings = [finding for kernel in report.kernels for finding in kernel.findings]

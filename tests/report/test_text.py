@@ -1,9 +1,9 @@
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
+from ptxlint.records import replace
 from ptxlint.report import text
 from ptxlint.report.finding import Confidence, Coverage, FileReport, Finding, Report, Severity, Site, Step
 from tests.report.reports import LOAD, STORE, at, report, weak_wait, write_sources
@@ -44,7 +44,7 @@ error[PTX201]: the stage is refilled while the store that reads it may be pendin
     ptx:  cp.async.bulk.wait_group.read 0;
     cuda: asm volatile("cp.async.bulk.wait_group.read 0;"
                        ::: "memory");
-  = note: cause: count, confidence: medium, 3 copies of this statement
+  = note: cause: count, confidence: medium, met 3 times
   = ptx: (1) copy.sm_90a.ptx:6:2, (2) copy.sm_90a.ptx:8:2
 
 kernel copy (sm_90a): analysed 8/8 async ops, 40/40 shared accesses, 15/15 mbarrier ops, 27/27 events; complete
@@ -148,6 +148,15 @@ no findings in 1 kernel of 1 file; 1 kernel not analysed completely"""
     )
 
 
+def test_what_was_not_analysed_has_places_and_no_order() -> None:
+    steps = (Step("ptxlint", at(8, 2), "1 of 5 events was not reached"), Step("ptxlint", at(6, 2), "more"))
+    finding = weak_wait(code="PTX990", severity=Severity.NOTE, trace=steps, fix=None, site=at(4, 1))
+    assert (
+        "\n  = where:\n    1 of 5 events was not reached, at copy.sm_90a.ptx:8\n"
+        "    more, at copy.sm_90a.ptx:6\n"
+    ) in plain(report(finding))
+
+
 def test_forced_completions_are_a_reason() -> None:
     line = plain(report(coverage=Coverage(forced_completions=2, complete=False))).split("\n")[0]
     assert line.endswith("incomplete: 2 forced mbarrier completions")
@@ -217,6 +226,13 @@ def test_source_beside_the_ptx_is_found_from_another_folder(folder: Path) -> Non
     result = report(weak_wait())
     result.files[0].path = "build/copy.sm_90a.ptx"
     assert " --> build/copy.cu:9:3\n" in plain(result)
+
+
+def test_one_end_is_shown_where_the_wrapper_of_an_asm_statement_is_called(folder: Path) -> None:
+    write_sources(folder)
+    assert " --> copy.cu:9:3\n" in plain(report(weak_wait(trace=())))
+    only = Site(8, 2, LOAD.source[:1])
+    assert " --> copy.cu:2:55\n" in plain(report(weak_wait(trace=(), site=only)))
 
 
 def test_a_link_in_a_header_that_is_not_on_disk_is_skipped_outward(folder: Path) -> None:

@@ -1,0 +1,44 @@
+"""The codes that can be reported, and reading lists of them as people write them."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+# The codes that no check of ptxlint.checks reports: the tool's own limits, and comments to it.
+OWN_CODES = ("PTX990", "PTX991", "PTX992", "PTX993", "PTX999")
+
+
+def known_codes() -> tuple[str, ...]:
+    """Return the codes that can be reported, in order."""
+    from ptxlint.checks import ALL_CHECKS
+
+    return tuple(sorted({*(check.code for check in ALL_CHECKS), *OWN_CODES}))
+
+
+def read_prefixes(values: Iterable[str]) -> tuple[str, ...]:
+    """Return the codes or beginnings in *values*, each of which may be a comma list: ``PTX101,PTX2``.
+
+    Raises:
+        ValueError: one names no code, or no code begins with it.
+    """
+    prefixes: list[str] = []
+    for value in values:
+        parts = [part.strip().upper() for part in value.split(",")]
+        prefixes += [known_prefix(part) for part in parts if part]
+        if not any(parts):
+            raise ValueError(f"{value!r} names no code.")
+    return tuple(prefixes)
+
+
+def known_prefix(prefix: str) -> str:
+    """Return *prefix* if a code begins with it.
+
+    Raises:
+        ValueError: none does; the message names the nearest that would.
+    """
+    codes = known_codes()
+    if any(code.startswith(prefix) for code in codes):
+        return prefix
+    beginnings = sorted({code[:length] for code in codes for length in (4, len(code))})
+    near = get_close_matches(prefix, beginnings, n=1, cutoff=0.5)
+    hint = f"; did you mean {near[0]}?" if near else "."
+    raise ValueError(f"no rule's code begins with {prefix!r}{hint}")
