@@ -27,7 +27,7 @@ PICKED = {
         "proxy fence made one of global memory",
         "proxy fence moved before the access",
     ),
-    "ptx202/store_warp_lookalike.sm_90a": ("arrive deleted", "arrive moved before the access"),
+    "ptx202/store_warp_lookalike.sm_90a": ("arrive moved before the access",),
 }
 
 

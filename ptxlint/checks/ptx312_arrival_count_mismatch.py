@@ -41,7 +41,8 @@ def _lacking(context: Context, problem: Problem) -> bool:
     A phase that got none is told of only when ordinary numbers of turns show it: how often loops of
     different threads turn may not go together in the other runs.
     """
-    if unreached(context):
+    stopped = problem.facts.get("stopped")
+    if unreached(context, stopped if isinstance(stopped, frozenset) else frozenset()):
         return False
     usual = problem.facts.get("scenario") in ("many trips", "odd trips")
     return bool(problem.facts["arrivals"]) or (usual and not context.analysis.budget_stop)

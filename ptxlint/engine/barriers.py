@@ -51,6 +51,7 @@ class Mbarrier:
         "suspects",
         "tx",
         "unknown_bytes",
+        "unborn",
         "unseen",
         "users",
     )
@@ -83,6 +84,7 @@ class Mbarrier:
         # expect-tx and arrival sites, findings that wait for the end of the run.
         self.shared = False
         self.early: list[tuple[Event, Actor]] = []
+        self.unborn: Problem | None = None
         self.users: dict[int, tuple[int, Event, Actor]] = {}
         self.arrivers: dict[int, tuple[int, Event, int]] = {}
         self.last_arrival: Event | None = None

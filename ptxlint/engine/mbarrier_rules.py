@@ -62,8 +62,13 @@ def used(
         peer_used(machine, fiber, event, barrier, lanes)
         return
     if init is None:
+        actor = actor_of(fiber, lanes)
+        if not barrier.early:
+            barrier.unborn = _problem(
+                machine, "mbarrier-init", event, actor, None, cause="never", address=barrier.address
+            )
         if len(barrier.early) < 16:
-            barrier.early.append((event, actor_of(fiber, lanes)))
+            barrier.early.append((event, actor))
         return
     barrier.users[fiber.component] = (fiber.time, event, actor_of(fiber, lanes))
     if not barrier.initialised:
@@ -352,6 +357,7 @@ def starved(machine: Machine) -> None:
         return
     if not begun and any(_outrun(barrier, stopped) for barrier, _, _ in waits):
         return
+    places = frozenset(event.instruction.index for _, event, fiber in waits if fiber.code is machine.kernel)
     for barrier, event, fiber in begun or waits:
         machine.starved.append(
             _problem(
@@ -366,6 +372,7 @@ def starved(machine: Machine) -> None:
                 arrivals=barrier.arrivals,
                 init=barrier.init_event,
                 scenario=machine.oracle.scenario.name,
+                stopped=places,
             )
         )
 
@@ -470,6 +477,7 @@ def finish(machine: Machine) -> None:
     outcome = machine.outcome
     for problem in _at_fault(machine):
         machine.mbarriers[_address(problem)].suspects.append(problem)
+    some = any(barrier.init_event is not None for barrier in machine.mbarriers.values())
     for barrier in machine.mbarriers.values():
         if barrier.peer or barrier.shared:
             for problem in barrier.suspects:
@@ -482,6 +490,8 @@ def finish(machine: Machine) -> None:
         if barrier.init_event is None:
             for problem in barrier.unseen:
                 _add(machine, problem)
+            if barrier.unborn is not None and some:
+                _add(machine, barrier.unborn)  # the kernel is not a part that is given its barriers
         for problem in barrier.suspects:
             if problem.kind == "mbarrier-count":
                 problem.facts["copy_arrival"] = next(iter(barrier.copy_arrivals.values()), None)
