@@ -21,13 +21,13 @@ PICKED = {
         "parity made constant",
         "wait_group deleted",
     ),
+    "ptx204/copy_loader_waits_fixed.sm_90a": ("arrive deleted",),
     "ptx102/two_stage_combine_fixed.sm_90a": (
         "arrive deleted",
         "proxy fence deleted",
         "proxy fence made one of global memory",
         "proxy fence moved before the access",
     ),
-    "ptx202/store_warp_lookalike.sm_90a": ("arrive moved before the access",),
 }
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ptxlint.checks.base import Check, Context, Draft
-from ptxlint.checks.loads import LOADS
+from ptxlint.checks.loads import LOADS, Fault, hand_over
 from ptxlint.checks.mbarriers import barrier_name, blurred, by_barrier, draft, opcode, problems, unreached
 from ptxlint.engine.events import Conflict, Gap, Problem
 from ptxlint.report.finding import Confidence, Fix, Severity
@@ -17,13 +17,10 @@ def count_problems(context: Context, copies: bool) -> list[Problem]:
     found = []
     counted = problems(context, "mbarrier-count")
     # A wait for a phase without arrivals follows from any other wrong count, and from wrong parities.
-    other = any(p.facts.get("cause") != "too-few" or p.facts["arrivals"] for p in counted)
-    other = other or any(
-        c.gap in (Gap.ORDER, Gap.COMPLETION) and (c.first.family in LOADS or c.second.family in LOADS)
-        for c in context.analysis.conflicts
-    )
+    other = any(p.facts.get("cause") != "too-few" or p.facts["begun"] for p in counted)
+    other = other or any(_of_stages(c) and not _follows(c) for c in context.analysis.conflicts)
     for problem in counted:
-        if other and problem.facts.get("cause") == "too-few" and not problem.facts["arrivals"]:
+        if other and problem.facts.get("cause") == "too-few" and not problem.facts["begun"]:
             continue
         if (problem.facts.get("copy_arrival") is not None) != copies:
             continue
@@ -33,6 +30,18 @@ def count_problems(context: Context, copies: bool) -> list[Problem]:
             continue
         found.append(problem)
     return list(by_barrier(found))
+
+
+def _of_stages(conflict: Conflict) -> bool:
+    """Whether a load into a stage, and the stage's other uses, are not kept apart."""
+    loads = conflict.first.family in LOADS or conflict.second.family in LOADS
+    return loads and conflict.gap in (Gap.ORDER, Gap.COMPLETION)
+
+
+def _follows(conflict: Conflict) -> bool:
+    """Whether *conflict* came up only after a wait that never ends was taken as done."""
+    found = hand_over(conflict)
+    return conflict.forced and (found is None or found.fault is not Fault.WRONG_PHASE)
 
 
 def _lacking(context: Context, problem: Problem) -> bool:
@@ -45,7 +54,7 @@ def _lacking(context: Context, problem: Problem) -> bool:
     if unreached(context, stopped if isinstance(stopped, frozenset) else frozenset()):
         return False
     usual = problem.facts.get("scenario") in ("many trips", "odd trips")
-    return bool(problem.facts["arrivals"]) or (usual and not context.analysis.budget_stop)
+    return bool(problem.facts["begun"]) or (usual and not context.analysis.budget_stop)
 
 
 class ArrivalCountMismatch(Check):
@@ -56,8 +65,12 @@ class ArrivalCountMismatch(Check):
     severity = Severity.ERROR
 
     def explains(self, conflict: Conflict, context: Context) -> bool:
-        """Return whether *conflict* follows from phases that end too early."""
-        wrong = {p.facts["address"] for p in count_problems(context, False)}
+        """Return whether *conflict* follows from phases that end too early, or never."""
+        found = count_problems(context, False)
+        wrong = {p.facts["address"] for p in found}
+        if any(p.facts.get("cause") == "too-few" and not p.facts["begun"] for p in found):
+            if conflict.forced and _follows(conflict):
+                return True
         counted = problems(context, "mbarrier-count")
         wrong -= {p.facts["address"] for p in counted if p.facts["cause"] == "all-lanes"}
         if not wrong:

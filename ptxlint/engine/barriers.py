@@ -50,8 +50,9 @@ class Mbarrier:
         "sites",
         "suspects",
         "tx",
-        "unknown_bytes",
+        "tx_unknown",
         "unborn",
+        "unknown_bytes",
         "unseen",
         "users",
     )
@@ -68,6 +69,7 @@ class Mbarrier:
         self.tx = 0
         self.copied = 0
         self.unknown_bytes = False
+        self.tx_unknown = False
         self.arrivals = 0
         self.copies: list[tuple[Event, int, Access | None, int]] = []
         self.gathered = Clock.empty()
@@ -109,6 +111,7 @@ class Mbarrier:
         self.tx = 0
         self.copied = 0
         self.unknown_bytes = False
+        self.tx_unknown = False
         self.arrivals = 0
         self.copies = []
         self.expects = {}
@@ -140,6 +143,7 @@ class Mbarrier:
         self.tx = 0
         self.copied = 0
         self.unknown_bytes = False
+        self.tx_unknown = False
         self.arrivals = 0
         self.copies = []
         self.expects = {}

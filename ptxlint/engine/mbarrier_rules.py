@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ptxlint.engine import phase_bytes
 from ptxlint.engine.barriers import CtaBarrierState, Mbarrier
 from ptxlint.engine.events import Actor, Problem
 from ptxlint.engine.program import Event
@@ -354,7 +355,10 @@ def starved(machine: Machine) -> None:
         return
     begun = [wait for wait in waits if _begun(wait[0])]
     if len({id(barrier) for barrier, _, _ in begun}) > 1:
-        return
+        # Who has arrived at each waits for it itself: that nobody comes is not the others' doing.
+        begun = [wait for wait in begun if _alone(wait[0], waits)]
+        if not begun:
+            return
     if not begun and any(_outrun(barrier, stopped) for barrier, _, _ in waits):
         return
     places = frozenset(event.instruction.index for _, event, fiber in waits if fiber.code is machine.kernel)
@@ -373,19 +377,34 @@ def starved(machine: Machine) -> None:
                 init=barrier.init_event,
                 scenario=machine.oracle.scenario.name,
                 stopped=places,
+                begun=bool(begun),
             )
         )
 
 
 def _begun(barrier: Mbarrier) -> bool:
-    """Whether the phase of *barrier* has arrivals, or some that do not count."""
+    """Whether the phase of *barrier* has arrivals, or some that do not count, or copies signal it."""
     copies = barrier.copy_arrivals.values()
-    return bool(barrier.arrivals) or any(not getattr(e.effect, "no_increment", True) for e in copies)
+    return (
+        bool(barrier.arrivals)
+        or bool(barrier.copies)
+        or any(not getattr(e.effect, "no_increment", True) for e in copies)
+    )
+
+
+def _alone(barrier: Mbarrier, waits: list[tuple[Mbarrier, Event, Fiber]]) -> bool:
+    """Whether all who arrived at *barrier* before wait for it now."""
+    waiting = {fiber.warp.index for other, _, fiber in waits if other is barrier}
+    return _arriving_warps(barrier) <= waiting
+
+
+def _arriving_warps(barrier: Mbarrier) -> set[int]:
+    return {actor.warp for component, (_, _, actor) in barrier.users.items() if component in barrier.arrivers}
 
 
 def _outrun(barrier: Mbarrier, stopped: set[int]) -> bool:
     """Whether those who arrived at *barrier* before are done: the waiting thread may have turned too often."""
-    warps = {actor.warp for component, (_, _, actor) in barrier.users.items() if component in barrier.arrivers}
+    warps = _arriving_warps(barrier)
     return bool(warps) and not warps & stopped
 
 
@@ -407,7 +426,7 @@ def _at_fault(machine: Machine) -> list[Problem]:
     barrier at all, or when the threads wait for each other.
     """
     found = machine.starved
-    if not found or found[0].facts["arrivals"]:
+    if not found or found[0].facts["begun"]:
         return found
     never = [p for p in found if not machine.mbarriers[_address(p)].sites]
     if never:
@@ -447,6 +466,7 @@ def expecting(machine: Machine, fiber: Fiber, event: Event, barrier: Mbarrier, l
 
 def completing(machine: Machine, barrier: Mbarrier) -> None:
     """Compare the bytes of a phase that ends."""
+    phase_bytes.note(machine, barrier)
     if machine.denies or barrier.unknown_bytes or barrier.copied == barrier.tx:
         return
     if not barrier.copies or any(size <= 0 for _, _, _, size in barrier.copies):
@@ -476,6 +496,8 @@ def finish(machine: Machine) -> None:
     """Tell what was kept, of barriers that no peer adds to, or that are wrong whatever a peer adds."""
     outcome = machine.outcome
     for problem in _at_fault(machine):
+        machine.mbarriers[_address(problem)].suspects.append(problem)
+    for problem in phase_bytes.disagreements(machine):
         machine.mbarriers[_address(problem)].suspects.append(problem)
     some = any(barrier.init_event is not None for barrier in machine.mbarriers.values())
     for barrier in machine.mbarriers.values():

@@ -1,4 +1,4 @@
-"""usage: python -m tests.mutants [-v] [NAME ...]
+"""usage: python -m tests.mutants [-v] [NAME ...].
 
 Prints, kernel by kernel, how many mutants are reported with a code of the right family, and which are not.
 Mutants that the memory model allows are listed in equivalent.json, each with its reason, and are not counted:

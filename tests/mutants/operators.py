@@ -21,8 +21,20 @@ ORDER = ("PTX301", "PTX302", "PTX303", "PTX304", "PTX208", "PTX501", "PTX511", "
 WAITS = (*ORDER, "PTX101", "PTX201", "PTX202", "PTX306", "PTX312")
 PARITIES = (*ORDER, "PTX201", "PTX202", "PTX312")
 RELEASES = (*ORDER, "PTX101", "PTX102", "PTX201", "PTX202", "PTX309")
-BARRIERS = (*ORDER, "PTX101", "PTX102", "PTX103", "PTX201", "PTX202", "PTX204", "PTX307", "PTX309", "PTX401", "PTX51")
-BYTES = ("PTX305", "PTX301")
+BARRIERS = (
+    *ORDER,
+    "PTX101",
+    "PTX102",
+    "PTX103",
+    "PTX201",
+    "PTX202",
+    "PTX204",
+    "PTX307",
+    "PTX309",
+    "PTX401",
+    "PTX51",
+)
+BYTES = ("PTX305", "PTX301", "PTX304")
 WGMMA = ("PTX501", "PTX502", "PTX503")
 
 SHARED = (fx.Space.SHARED, fx.Space.GENERIC)
@@ -137,6 +149,7 @@ def _group_wait(
     editor: Editor, at: int, effect: fx.BulkWait | fx.CpAsyncWait | fx.WgmmaWait | fx.TensorWait
 ) -> Iterator[Change]:
     instruction = editor.instructions[at]
+    family: tuple[str, ...]
     if isinstance(effect, fx.TensorWait):
         name, family = "tcgen05 wait", ("PTX512",) if effect.loads else ("PTX513",)
     elif isinstance(effect, fx.WgmmaWait):
@@ -160,6 +173,7 @@ def _commit(
 ) -> Iterator[Change]:
     instruction = editor.instructions[at]
     copies: tuple[type[fx.Effect], ...]
+    family: tuple[str, ...]
     if isinstance(effect, fx.BulkCommit):
         name, family, copies = "commit_group", GROUPS, (fx.BulkCopy,)
     elif isinstance(effect, fx.CpAsyncCommit):
@@ -180,7 +194,7 @@ def _mbarrier_wait(editor: Editor, at: int, effect: fx.MbarrierWait) -> Iterator
     if isinstance(effect.dst, Name):
         done = f"setp.eq.u32 {_plain(effect.dst)}, 0, 0;"
         yield "mbarrier wait taken as done", editor.replaced(instruction, done), WAITS
-    use = editor.later(at, lambda e: uses(e) or isinstance(e, fx.MbarrierArrive))
+    use = editor.later(at, uses)
     if use is not None:
         yield "mbarrier wait moved after the use", editor.moved_down(at, use), WAITS
     if effect.parity is not None:
