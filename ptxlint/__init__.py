@@ -8,7 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ptxlint.api import check
+    from ptxlint.api import check, find_settings
+    from ptxlint.config.read import ConfigError
     from ptxlint.inputs import InputError
     from ptxlint.ptx.source import SourceLocation
     from ptxlint.report.finding import (
@@ -17,22 +18,25 @@ if TYPE_CHECKING:
         FileReport,
         Finding,
         Fix,
+        Hidden,
         KernelReport,
         Report,
         Severity,
         Site,
         Step,
     )
-    from ptxlint.settings import Settings
+    from ptxlint.settings import Settings, UserError
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Confidence",
+    "ConfigError",
     "Coverage",
     "FileReport",
     "Finding",
     "Fix",
+    "Hidden",
     "InputError",
     "KernelReport",
     "Report",
@@ -41,15 +45,20 @@ __all__ = [
     "Site",
     "SourceLocation",
     "Step",
+    "UserError",
     "__version__",
     "check",
+    "find_settings",
 ]
 
 _MODULES = {
+    "ConfigError": "ptxlint.config.read",
     "InputError": "ptxlint.inputs",
     "Settings": "ptxlint.settings",
+    "UserError": "ptxlint.settings",
     "SourceLocation": "ptxlint.ptx.source",
     "check": "ptxlint.api",
+    "find_settings": "ptxlint.api",
 }
 
 

@@ -11,11 +11,12 @@ import sys
 
 import click
 
-import ptxlint
 from ptxlint.commands.cache import cache
 from ptxlint.commands.check import check
+from ptxlint.commands.confirm import confirm, witness
 from ptxlint.commands.doctor import doctor
 from ptxlint.commands.dump import dump
+from ptxlint.commands.fix import fix
 from ptxlint.commands.rules import rule, rules
 from ptxlint.commands.schema import schema
 from ptxlint.report.printable import printable
@@ -26,17 +27,37 @@ INTERRUPTED = 130
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(ptxlint.__version__, "-V", "--version", prog_name="ptxlint")
+@click.option(
+    "-V",
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=lambda ctx, parameter, value: show_version(ctx) if value else None,
+    help="Show the versions of the program, the grammar and the rules, and exit.",
+)
 def cli() -> None:
     """Find missing orderings around the async proxy in PTX."""
 
 
-for command in (cache, check, doctor, dump, rule, rules, schema):
+def show_version(ctx: click.Context) -> None:
+    """Print the versions and end."""
+    from ptxlint.versions import versions
+
+    click.echo(versions())
+    ctx.exit()
+
+
+for command in (cache, check, confirm, doctor, dump, fix, rule, rules, schema, witness):
     cli.add_command(command)
 
 
 def main() -> None:
     """Run the command line; the entry point of the ``ptxlint`` command."""
+    if sys.stderr is None:  # a stream that is closed
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 (stays open)
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull)  # noqa: SIM115 (to write is an error, as it should be)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a character gets its number
             stream.reconfigure(errors="backslashreplace")
@@ -54,11 +75,14 @@ def run() -> int:
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
-    except SystemExit:  # click and rich say so when nobody reads the output any more
-        return FAILURE
+    except SystemExit as error:  # shell completion ends so, and click and rich when nobody reads the output
+        return FAILURE if error.code else 0
     except OSError as error:  # standard output is closed, or its disk is full
         with contextlib.suppress(OSError):
-            click.echo(f"ptxlint: error: cannot write the report: {error.strerror}", err=True)
+            click.echo(
+                f"ptxlint: error: cannot write the report: {error.strerror or 'standard output is closed'}",
+                err=True,
+            )
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is buffered goes nowhere at exit
         return FAILURE
     except Exception as error:

@@ -1,7 +1,6 @@
 """The codes that can be reported, and reading lists of them as people write them."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 # The codes that no check of ptxlint.checks reports: the tool's own limits, and comments to it.
 OWN_CODES = ("PTX990", "PTX991", "PTX992", "PTX993", "PTX999")
@@ -38,6 +37,8 @@ def known_prefix(prefix: str) -> str:
     codes = known_codes()
     if any(code.startswith(prefix) for code in codes):
         return prefix
+    from difflib import get_close_matches
+
     beginnings = sorted({code[:length] for code in codes for length in (4, len(code))})
     near = get_close_matches(prefix, beginnings, n=1, cutoff=0.5)
     hint = f"; did you mean {near[0]}?" if near else "."

@@ -20,21 +20,22 @@ def make_settings(
     select: Iterable[str] = (),
     ignore: Iterable[str] = (),
     extend_select: Iterable[str] = (),
-    fail_on: str = Severity.WARNING.value,
-    strict: bool = False,
+    fail_on: str | None = None,
+    strict: bool | None = None,
     block: Shape | None = None,
     cluster: Shape | None = None,
+    settings: Settings | None = None,
 ) -> Settings:
-    """Return settings from values as people write them.
+    """Return *settings* (the defaults) with values as people write them over them; None and () say nothing.
 
     Raises:
         ValueError: a value is none that its option takes; the text begins with the option.
     """
-    return Settings(
+    return (settings or Settings()).with_choices(
         select=_codes("select", select),
         ignore=_codes("ignore", ignore),
         extend_select=_codes("extend_select", extend_select),
-        fail_on=_severity(fail_on),
+        fail_on=None if fail_on is None else _severity(fail_on),
         strict=strict,
         block=_shape("block", block, *BLOCK_LIMITS),
         cluster=_shape("cluster", cluster, *CLUSTER_LIMITS),
@@ -74,15 +75,15 @@ def check_item(item: Input, settings: Settings) -> "FileReport":
     return check_input(item, hints)
 
 
-def failure(files: Sequence["FileReport"], settings: Settings) -> str | None:
-    """Return the report as text if something in *files* fails by the settings, else None."""
+def failure(files: Sequence["FileReport"]) -> str | None:
+    """Return the report as text if something in *files* fails by their settings, else None."""
     from ptxlint.report import text
     from ptxlint.report.finding import Report
     from ptxlint.report.printable import printable
 
     report = Report(list(files))
     errors = [file for file in files if file.error is not None]
-    if not errors and all(f.severity.rank < settings.fail_on.rank for f in report.findings()):
+    if not errors and not any(file.fails() for file in files):
         return None
     lines = [line.plain for line in text.render(report)]
     lines += [f"error: {printable(file.path)}: {printable(str(file.error))}" for file in errors]

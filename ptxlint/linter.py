@@ -25,8 +25,6 @@ from ptxlint.report.finding import (
 )
 from ptxlint.settings import Settings, Triple
 
-Options = Settings
-
 
 def check_text(text: str, path: str, settings: Settings) -> FileReport:
     """Check one PTX text and keep what *settings* ask for.
@@ -198,19 +196,50 @@ def without_consequences(drafts: list[Draft]) -> list[Draft]:
 
 
 def fold(drafts: list[Draft], context: Context) -> list[Draft]:
-    """Make one finding of the copies of a hazard: the same rule at the same source statement."""
-    best: dict[tuple[object, ...], Draft] = {}
+    """Make one finding of the copies of a hazard: of the same rule, with one of the two statements in common.
+
+    An unrolled loop of writes before an unrolled loop of reads makes many pairs, and one barrier mends them all.
+    """
+    group: dict[object, object] = {}
+
+    def root(key: object) -> object:
+        while group.get(key, key) != key:
+            key = group[key]
+        return key
+
     for draft in drafts:
-        found = best.get(draft.fold)
+        for key in _statements(draft, context):
+            group[root(key)] = root(draft.fold)
+    best: dict[object, Draft] = {}
+    for draft in drafts:
+        key = root(draft.fold)
+        found = best.get(key)
         if found is None:
-            best[draft.fold] = draft
+            best[key] = draft
             continue
         total = found.count + draft.count
         better = draft if _rank(draft) > _rank(found) else found
         better.count = total
-        best[draft.fold] = better
-    del context
+        best[key] = better
     return list(best.values())
+
+
+def _statements(draft: Draft, context: Context) -> list[object]:
+    """The two statements of a conflict, each with the rule and its side; none when one is a load of a stage.
+
+    Each load's stage is a buffer of its own, also where one instruction reads two of them.
+    """
+    conflict = draft.conflict
+    if conflict is None or {conflict.first.family, conflict.second.family} & {
+        Family.BULK_LOAD,
+        Family.CANCEL,
+    }:
+        return []
+    code = draft.finding.code
+    return [
+        (code, 1, context.fold_key(conflict.first.event)),
+        (code, 2, context.fold_key(conflict.second.event)),
+    ]
 
 
 def _rank(draft: Draft) -> tuple[int, int]:

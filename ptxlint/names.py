@@ -23,7 +23,8 @@ def _texts(file: FileReport) -> list[str]:
     texts = [text for finding in file.problems for text in _texts_of(finding)]
     for kernel in file.kernels:
         texts += [kernel.name, *kernel.coverage.notes]
-        texts += [text for finding in kernel.findings for text in _texts_of(finding)]
+        found = [*kernel.findings, *(hidden.finding for hidden in kernel.hidden)]
+        texts += [text for finding in found for text in _texts_of(finding)]
     return texts
 
 
@@ -49,6 +50,7 @@ def _kernel(kernel: KernelReport, short: dict[str, str], full: dict[str, str]) -
         demangled=full.get(kernel.name, ""),
         symbols={name: full[name] for name in names if full[name] != name},
         findings=[_finding(finding, short) for finding in kernel.findings],
+        hidden=[replace(hidden, finding=_finding(hidden.finding, short)) for hidden in kernel.hidden],
         coverage=replace(kernel.coverage, notes=[_text(note, short) for note in kernel.coverage.notes]),
     )
 

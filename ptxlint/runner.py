@@ -4,6 +4,8 @@ Every caller gets the same reports in the same order, however many processes the
 the cache. Filters are for the caller: what is found here is everything.
 """
 
+import contextlib
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -16,11 +18,12 @@ from ptxlint.report.finding import FileReport
 from ptxlint.session import ParsedInput, Part, internal_error, join, launch_settings
 from ptxlint.settings import Settings
 from ptxlint.tools import scratch_folder
-from ptxlint.workers import Died, Worker, Workers, available_processors
+from ptxlint.workers import Died, NoWorkerError, Worker, Workers, available_processors
 
 Progress = Callable[[int, int], None]
 SettingsOf = Callable[[Input], Settings]
 
+MOMENT = 0.5  # seconds that a process keeps the kernels of a text to itself before it shares them
 TICK = 0.1  # seconds between two reports of progress while nothing happens
 
 
@@ -33,7 +36,7 @@ class Running:
 
 
 def analyse_all(
-    arguments: Sequence[str],
+    arguments: Sequence[str | Input],
     options: InputOptions,
     settings_of: SettingsOf,
     running: Running,
@@ -42,7 +45,7 @@ def analyse_all(
     """Read what *arguments* name and find everything in it.
 
     Args:
-        arguments: Files, folders, ``-`` for standard input.
+        arguments: Files, folders, ``-`` for standard input; what was read already.
         options: How to read them.
         settings_of: What applies to an input; those of the launch matter here.
         running: Processes and cache.
@@ -85,10 +88,11 @@ class _Read:
 
 @record
 class _Begin:
-    """The task to parse a text, and to analyse its kernel if there is but one."""
+    """The task to parse a text, and, unless *only_parse*, to analyse kernels of it for a moment."""
 
     source: int
     place: int
+    only_parse: bool = False
 
 
 @record
@@ -133,60 +137,54 @@ class _Run:
 
     def is_worth_sharing(self, source: str | Input) -> bool:
         """Return whether one source alone may keep several processes busy."""
-        if isinstance(source, Input):
-            return False
-        if self._reader.is_slow(source):
+        if isinstance(source, str) and self._reader.is_slow(source):
             return True
-        items = list(self._reader.read(source))
+        items = [source] if isinstance(source, Input) else list(self._reader.read(source))
         self._add(0, items)
         self._next = 1
         return any(item.text.count(".entry") > 1 for item in items)
 
-    # One after the other, in this process.
-
     def here(self) -> None:
-        """Do everything in this process."""
-        while task := self._take():
-            if isinstance(task, _Read):
-                source = self._sources[task.source]
-                assert isinstance(source, str)
-                self._add(task.source, list(self._reader.read(source)))
-            elif isinstance(task, _Begin):
-                text = self._texts[task.source][task.place]
-                parsed = ParsedInput(text.item, text.launch)
-                parts = [parsed.kernel(number) for number in range(parsed.kernels)]
-                self._finish(text, join(parsed.report, parts), not parsed.failed and _all_found(parts))
-            self._end(task)
-
-    # Side by side.
+        """Do everything in this process, one after the other."""
+        answer, held = _Answerer(self._reader), _Held()
+        while task := self._take(held.held):
+            self._accept(task, answer(self._message(task, held)))
+            self._tell()
 
     def in_processes(self, jobs: int) -> None:
-        """Do everything in at most *jobs* processes."""
+        """Do everything in at most *jobs* processes, or here where none can be started."""
         make = partial(_Answerer, self._reader.without_search())
-        with scratch_folder() as scratch, Workers[_Task](jobs, make, scratch) as workers:
-            while True:
-                self._hand_out(workers)
-                if not workers.is_busy:
-                    return
-                for task, result in workers.collect(TICK if self._progress else None):
-                    self._accept(task, result)
-                self._tell()
+        with contextlib.ExitStack() as stack:
+            try:
+                scratch = stack.enter_context(scratch_folder())
+                workers = stack.enter_context(Workers[_Task](jobs, make, scratch))
+                while self._hand_out(workers):
+                    for task, result in workers.collect(TICK if self._progress else None):
+                        self._accept(task, result)
+                    self._tell()
+            except NoWorkerError:
+                self.here()
 
-    def _hand_out(self, workers: "Workers[_Task]") -> None:
+    def _hand_out(self, workers: "Workers[_Task]") -> bool:
+        """Give every process that waits something to do; return whether any has."""
         while self._has_work() and (worker := workers.idle()):
             task = self._take(worker.held)
             assert task is not None
             workers.send(worker, task, self._message(task, worker))
+        return workers.is_busy
 
-    def _message(self, task: _Task, worker: "Worker[_Task]") -> object:
+    def _message(self, task: _Task, worker: "Worker[_Task] | _Held") -> "str | _Job":
         if isinstance(task, _Read):
-            return self._sources[task.source]
+            source = self._sources[task.source]
+            assert isinstance(source, str)
+            return source
         text = self._texts[task.source][task.place]
         held, worker.held = worker.held, (task.source, task.place)
         number = task.number if isinstance(task, _Kernel) else None
+        seconds = 0.0 if isinstance(task, _Begin) and task.only_parse else MOMENT
         # A process that has the text already is not sent it again.
         known = isinstance(task, _Kernel) and held == worker.held
-        return _Job(None if known else text.item, text.launch, number)
+        return _Job(None if known else text.item, text.launch, number, seconds)
 
     def _accept(self, task: _Task, result: Any) -> None:
         if isinstance(task, _Read):
@@ -205,18 +203,21 @@ class _Run:
         self._end(task)
 
     def _begin(self, task: _Begin, text: _Text, result: Any) -> None:
+        if isinstance(result, Died) and not task.only_parse:
+            # Once more, one kernel at a time, so that only the one that is to blame is lost.
+            self._ready.appendleft(_Begin(task.source, task.place, only_parse=True))
+            self._left[task.source] += 1
+            return
         if isinstance(result, Died | str):
-            error = _failure("this text was being analysed", result)
+            error = _failure("this text was being parsed", result)
             self._finish(text, FileReport(text.item.path, error=error, text=text.item.text), False)
             return
-        text.head, count, first, text.failed = result
-        text.parts = [None] * count
-        if first is not None:
-            text.parts[0] = first
-        numbers = range(count) if first is None else ()
+        text.head, parts, missing, text.failed = result
+        text.parts = [*parts, *[None] * missing]
+        numbers = range(len(parts), len(parts) + missing)
         self._ready.extendleft(_Kernel(task.source, task.place, number) for number in reversed(numbers))
-        self._left[task.source] += len(numbers)
-        self._total += len(numbers)
+        self._left[task.source] += missing
+        self._total += missing
         self._join(text)
 
     def _join(self, text: _Text) -> None:
@@ -225,8 +226,6 @@ class _Run:
             report = join(text.head, parts)
             report.text = text.item.text
             self._finish(text, report, not text.failed and _all_found(parts))
-
-    # Both.
 
     def _take(self, held: object = None) -> _Task | None:
         """Return the next task: first what goes on, of that what a process has in memory; then new sources."""
@@ -305,11 +304,21 @@ def _failure(doing: str, result: Died | str) -> str:
 
 @record
 class _Job:
-    """A message to a process: a text, unless it has it, and the kernel of it that is to be analysed."""
+    """A message to a process: a text, unless it has it, and the kernel of it that is to be analysed.
+
+    Without a kernel, the text is parsed, and its kernels are analysed for so many seconds.
+    """
 
     item: Input | None
     settings: Settings
     number: int | None
+    seconds: float
+
+
+class _Held:
+    """Which text this process has in memory."""
+
+    held: object = None
 
 
 class _Answerer:
@@ -320,7 +329,10 @@ class _Answerer:
         self._parsed: ParsedInput | None = None
 
     def __call__(self, message: str | _Job) -> Any:
-        """Return the inputs of a source; the head of a text, its kernels, and what is in it if it is one."""
+        """Return the inputs of a source, or what is in a kernel, or how far a text is.
+
+        That is its head, what is in the first kernels, how many are left, and whether parsing failed.
+        """
         try:
             if isinstance(message, str):
                 return list(self._reader.read(message))
@@ -331,8 +343,11 @@ class _Answerer:
                 return self._parsed.kernel(message.number)
             parsed = self._parsed
             head = parsed.report
-            head.text = ""  # the other side has it
-            only = parsed.kernel(0) if parsed.kernels == 1 else None
-            return head, parsed.kernels, only, parsed.failed
+            head.text = ""  # who asks has it
+            end = time.monotonic() + message.seconds
+            parts: list[Part] = []
+            while len(parts) < parsed.kernels and time.monotonic() < end:
+                parts.append(parsed.kernel(len(parts)))
+            return head, parts, parsed.kernels - len(parts), parsed.failed
         except Exception as error:
             return internal_error(error)

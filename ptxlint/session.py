@@ -25,23 +25,34 @@ from ptxlint.suppressions import Suppressions
 class Session:
     """The settings of one run: configuration files, and what was chosen over them.
 
-    *choices* are fields of :class:`Settings`; None and () mean no choice.
+    *choices* are fields of :class:`Settings`; None and () mean no choice. Without *hide_known* baselines
+    hide nothing.
     """
 
-    def __init__(self, configurations: Configurations, choices: Mapping[str, Any]) -> None:
+    def __init__(
+        self, configurations: Configurations, choices: Mapping[str, Any], hide_known: bool = True
+    ) -> None:
         self._configurations = configurations
         self._choices = choices
+        self._hide_known = hide_known
+        self._baselines: set[str] = set()
 
     def settings_of(self, item: Input) -> Settings:
         """Return what applies to *item*: the nearest configuration, for standard input that of the folder.
 
         Raises:
-            ConfigError: a configuration cannot be read.
+            UserError: a configuration, or the baseline that it names, cannot be read.
         """
-        return self.chosen(self._configurations.of_folder(item.folder))
+        settings = self.chosen(self._configurations.of_folder(item.folder))
+        if self._hide_known and settings.baseline is not None and settings.baseline not in self._baselines:
+            from ptxlint.baseline import Baseline
+
+            Baseline.read(settings.baseline)  # before the work, rather than after it
+            self._baselines.add(settings.baseline)
+        return settings
 
     def settings_here(self) -> Settings:
-        """Return what applies to the run as a whole: the output format, the baseline.
+        """Return what applies to the run as a whole: the output format.
 
         Raises:
             ConfigError: the configuration of the working directory cannot be read.
@@ -54,8 +65,7 @@ class Session:
         Raises:
             ConfigError: a configuration cannot be read.
         """
-        settings = self.chosen(self._configurations.of_file(path))
-        return any(filters.matches_path(path, pattern, settings.root) for pattern in settings.exclude)
+        return filters.is_excluded(path, self.chosen(self._configurations.of_file(path)))
 
     def chosen(self, config: Config) -> Settings:
         """Return the settings of *config* with what was chosen over them."""
@@ -65,7 +75,7 @@ class Session:
         """Check *items* and return the report; what goes wrong with one is in its ``error``.
 
         Raises:
-            ConfigError: a configuration cannot be read.
+            UserError: a configuration or a baseline cannot be read.
         """
         found = []
         for item in items:
@@ -74,12 +84,20 @@ class Session:
         return self.report(found)
 
     def report(self, analysed: Iterable[tuple[FileReport, Settings]]) -> Report:
-        """Make the report of what :func:`analyse_input` found, each with its settings."""
-        return finish(analysed)
+        """Make the report of what :func:`analyse_input` found, each with its settings.
+
+        Raises:
+            UserError: a baseline cannot be read.
+        """
+        return finish(analysed, self._hide_known)
 
 
 def check_input(item: Input, settings: Settings) -> FileReport:
-    """Check one input; whatever goes wrong is in the report's ``error``."""
+    """Check one input; what is wrong with it is in the report's ``error``.
+
+    Raises:
+        UserError: the baseline of the settings cannot be read.
+    """
     return finish([(analyse_input(item, settings), settings)]).files[0]
 
 
@@ -163,10 +181,13 @@ def launch_settings(item: Input, settings: Settings) -> Settings:
     )
 
 
-def finish(analysed: Iterable[tuple[FileReport, Settings]]) -> Report:
-    """Make the report of what was found: what comments do not hide, and the settings ask for.
+def finish(analysed: Iterable[tuple[FileReport, Settings]], hide_known: bool = True) -> Report:
+    """Make the report of what was found: what comments do not hide, the settings ask for, and is not known.
 
     The reports that are given stay as they are.
+
+    Raises:
+        UserError: the baseline of some settings cannot be read.
     """
     suppressions = Suppressions()
     files = []
@@ -174,7 +195,13 @@ def finish(analysed: Iterable[tuple[FileReport, Settings]]) -> Report:
         shown = suppressions.apply(file, settings) if settings.ignore_comments else file
         files.append((shown, settings))
     suppressions.report_useless()
-    return demangled(Report([filters.apply(file, settings) for file, settings in files]))
+    report = demangled(Report([filters.apply(file, settings) for file, settings in files]))
+    paths = [settings.baseline for _, settings in files]
+    if not hide_known or not any(paths):
+        return report
+    from ptxlint import baseline
+
+    return baseline.hide_known(report, paths)
 
 
 def internal_error(error: Exception) -> str:

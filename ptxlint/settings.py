@@ -12,6 +12,10 @@ BLOCK_LIMITS = ((1024, 1024, 64), 1024, "threads")
 CLUSTER_LIMITS = ((16, 16, 16), 16, "CTAs")
 
 
+class UserError(Exception):
+    """Something that the user has to put right; the text has a line for each thing."""
+
+
 @dataclass(frozen=True, slots=True)
 class LaunchHint:
     """The launch of the kernels whose mangled or demangled name a glob matches."""

@@ -25,10 +25,9 @@ _COMMENT = re.compile(
     r"(?://|/\*|\#)\s*ptxlint:\s*ignore\b\s*(?:\[(?P<codes>[^\]]*)\])?[\s:,;-]*(?P<reason>.*?)\s*(?:\*/|$)"
 )
 _SKIPPED = re.compile(r"\s*(?:$|//|\#|\.loc\b|/\*.*\*/\s*$)")
-_FILE = re.compile(r'^\s*\.file\s+\d+\s+"([^"]*)"', re.M)
-_NUMBERED_FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"]*)"', re.M)
+_FILE = re.compile(r'\.file\s+(\d+)\s+"([^"]*)"')
 _LOC = re.compile(r"(?:\.loc|inlined_at)\s+(\d+)\s+(\d+)")
-_INLINE = re.compile(r"@\[\s*(\S+?):(\d+):(\d+)")
+_INLINE = re.compile(r"@\[\s*(\S+?):(\d+):\d+")
 
 
 @dataclass(eq=False, slots=True)
@@ -122,7 +121,7 @@ class Suppressions:
     def _in_sources(self, report: FileReport, sources: Sources) -> dict[str, list[Suppression]]:
         """Return the suppressions of the source files that the PTX names, by the names it gives them."""
         found: dict[str, list[Suppression]] = {}
-        for name in dict.fromkeys(_FILE.findall(report.text)):
+        for name in dict.fromkeys(name for _, name in _FILE.findall(report.text)):
             loaded = sources.lines(name)
             if loaded is None:
                 continue
@@ -178,7 +177,7 @@ def _hiding(finding: Finding, by_line: dict[tuple[str, int], list[Suppression]])
 
 def _lines_with_code(text: str) -> dict[tuple[str, int], int]:
     """Return the line of PTX of the first ``.loc`` that leads to each line of source."""
-    names = {number: name for number, name in _NUMBERED_FILE.findall(text)}
+    names = {number: name for number, name in _FILE.findall(text)}
     by_base = {name.replace("\\", "/").rsplit("/", 1)[-1]: name for name in names.values()}
     found: dict[tuple[str, int], int] = {}
     for at, line in enumerate(text.split("\n"), 1):

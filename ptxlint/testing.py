@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from ptxlint.inputs import InputError
 from ptxlint.kernel_check import Shape, check_item, failure, make_settings
 from ptxlint.kernel_objects import kernel_inputs
+from ptxlint.settings import Settings
 
 __all__ = ["InputError", "PtxFindings", "assert_ptx_clean"]
 
@@ -22,10 +23,11 @@ def assert_ptx_clean(
     select: Iterable[str] = (),
     ignore: Iterable[str] = (),
     extend_select: Iterable[str] = (),
-    fail_on: str = "warning",
-    strict: bool = False,
+    fail_on: str | None = None,
+    strict: bool | None = None,
     block: Shape | None = None,
     cluster: Shape | None = None,
+    settings: Settings | None = None,
     arch: str = "sm_90a",
 ) -> None:
     """Check a kernel, and fail with the report if it has findings.
@@ -36,11 +38,12 @@ def assert_ptx_clean(
         select: report only findings whose code begins with one of these.
         ignore: do not report findings whose code begins with one of these.
         extend_select: report these besides, also codes that are off by default.
-        fail_on: the least severity that fails: ``note``, ``warning`` or ``error``.
+        fail_on: the least severity that fails: ``note``, ``warning`` (the default) or ``error``.
         strict: what could not be analysed (PTX990, PTX991) is an error.
         block: threads a CTA, ``128`` or ``(x, y, z)``, where the PTX does not say. Of a Triton kernel they
             are known from its ``num_warps``.
         cluster: CTAs a cluster, likewise; of a Triton kernel known from its ``num_ctas``.
+        settings: what applies where the other arguments say nothing, as ``ptxlint.find_settings`` reads it.
         arch: the target that the source of a CuPy object is compiled for, where its options name none.
 
     Raises:
@@ -50,7 +53,7 @@ def assert_ptx_clean(
         ValueError: an option has no such value.
     """
     __tracebackhide__ = True  # pytest shows the line of the test, not this one
-    settings = make_settings(
+    chosen = make_settings(
         select=select,
         ignore=ignore,
         extend_select=extend_select,
@@ -58,7 +61,8 @@ def assert_ptx_clean(
         strict=strict,
         block=block,
         cluster=cluster,
+        settings=settings,
     )
-    text = failure([check_item(item, settings) for item in kernel_inputs(kernel, arch)], settings)
+    text = failure([check_item(item, chosen) for item in kernel_inputs(kernel, arch)])
     if text is not None:
         raise PtxFindings(text)

@@ -8,7 +8,7 @@ import pytest
 
 import ptxlint
 from ptxlint import Settings, Severity
-from tests.conftest import FIXTURES
+from tests.conftest import FIXTURES, ROOT
 
 HAZARD = FIXTURES / "ptx201" / "two_stage_copy.sm_90a.ptx"
 TEXT = HAZARD.read_text("utf-8")
@@ -90,3 +90,35 @@ def test_importing_is_cheap_and_the_public_names_are_there() -> None:
     subprocess.run([sys.executable, "-c", program], check=True)
     with pytest.raises(AttributeError, match="no attribute 'chekc'"):
         ptxlint.__getattr__("chekc")
+
+
+def test_settings_of_the_nearest_configuration(tmp_path: Path) -> None:
+    (tmp_path / "ptxlint.toml").write_text("ignore = ['PTX201']\n", "utf-8")
+    for place in (tmp_path, tmp_path / "k.ptx", str(tmp_path)):
+        assert codes(ptxlint.check(TEXT, settings=ptxlint.find_settings(place))) == []
+    (tmp_path / "ptxlint.toml").write_text("ignor = ['PTX201']\n", "utf-8")
+    with pytest.raises(ptxlint.ConfigError, match="did you mean"):
+        ptxlint.find_settings(tmp_path)
+
+
+def test_the_example_of_the_readme(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Run it, and compare what it prints with its comments."""
+    monkeypatch.chdir(ROOT)
+    section = (ROOT / "README.md").read_text("utf-8").split("## Use as a library\n", 1)[1]
+    example = section.split("```python\n", 1)[1].split("```", 1)[0]
+    exec(compile(example, "README.md", "exec"), {})
+    printed = capsys.readouterr().out.splitlines()
+    assert printed == [line.removeprefix("# ") for line in example.splitlines() if line.startswith("# ")]
+
+
+def test_processes_and_a_cache(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / f"{name}.ptx").write_text(TEXT.replace("two_stage_copy", name), "utf-8")
+    plain = ptxlint.check(tmp_path)
+    assert [kernel.name for file in plain.files for kernel in file.kernels] == ["a", "b"]
+    for _ in range(2):
+        kept = ptxlint.check(tmp_path, jobs=2, cache_dir=tmp_path / "cache")
+        assert kept.findings() == plain.findings()
+    assert len(list((tmp_path / "cache").rglob("*.json"))) == 2

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import ptxlint
 from ptxlint.linter import check_text
 from ptxlint.settings import Settings
 from tests.conftest import FIXTURES, ROOT
@@ -51,9 +52,23 @@ def test_what_is_gone_is_told_and_removed(run: Run) -> None:
     assert "stale" not in run("check", "--baseline", KNOWN, "combine.ptx").out
     result = run("check", "--write-baseline", KNOWN, "copy.ptx")
     assert result.err.startswith(
-        f"{KNOWN}: 1 known finding; 0 added, 1 removed, 1 kept of files that were not checked\n- PTX201 in copy.ptx"
+        f"{KNOWN}: 1 known finding; 0 added, 1 removed, 1 kept of what was not checked\n- PTX201 in copy.ptx"
     )
     assert run("check", "--baseline", KNOWN, "copy.ptx", "combine.ptx").status == 0
+
+
+def test_what_is_not_asked_for_is_neither_stale_nor_removed(run: Run) -> None:
+    write("copy.ptx", COPY)
+    write("combine.ptx", COMBINE)
+    files = ("copy.ptx", "combine.ptx")
+    run("check", "--write-baseline", KNOWN, *files)
+    for chosen in (("--select", "PTX1"), ("--ignore", "PTX2")):
+        assert "stale" not in run("check", *chosen, "--baseline", KNOWN, *files).out
+        result = run("check", *chosen, "--write-baseline", KNOWN, *files)
+        assert (
+            result.err == f"{KNOWN}: 2 known findings; 0 added, 0 removed, 1 kept of what was not checked\n"
+        )
+    assert run("check", "--baseline", KNOWN, *files).status == 0
 
 
 def test_an_entry_hides_one_finding_of_its_file_or_of_one_that_moved(run: Run) -> None:
@@ -102,6 +117,18 @@ def test_what_is_no_baseline_is_told_and_not_written_over(run: Run, text: str | 
         assert Path(KNOWN).read_bytes() == before
 
 
+@pytest.mark.parametrize("option", ["--baseline", "--write-baseline", "--config"])
+def test_what_is_no_file(run: Run, option: str) -> None:
+    write("a.ptx", COPY)
+    Path("folder").mkdir()
+    result = run("check", option, "folder", "a.ptx")
+    assert (result.status, "folder: " in result.err, "this is no regular file" in result.err) == (
+        2,
+        True,
+        True,
+    )
+
+
 def test_a_folder_that_is_not_there(run: Run) -> None:
     write("a.ptx", COPY)
     result = run("check", "--write-baseline", "none/known.json", "a.ptx")
@@ -124,6 +151,20 @@ def test_the_commands_of_the_readme(run: Run) -> None:
     assert [run(*command).status for command in commands] == [0, 0]
     write("build/combine.ptx", COMBINE)
     assert [run(*command).status for command in commands[1:]] == [1]
+
+
+def test_each_file_has_the_baseline_of_its_configuration(run: Run) -> None:
+    write("a/k.ptx", COPY)
+    write("b/k.ptx", COPY)
+    run("check", "--write-baseline", "a/known.json", "a")
+    write("a/ptxlint.toml", "baseline = 'known.json'")
+    result = run("check", "--output-format", "concise", "a", "b")
+    assert [line.split(":")[0] for line in result.out.splitlines()] == ["b/k.ptx"]
+    report = ptxlint.check("a/k.ptx", settings=ptxlint.find_settings("a/k.ptx"))
+    assert (report.findings(), [hidden.by for hidden in report.hidden()]) == ([], ["baseline"])
+    Path("a/known.json").unlink()
+    with pytest.raises(ptxlint.UserError, match="there is no such baseline"):
+        ptxlint.check("a/k.ptx", settings=ptxlint.find_settings("a/k.ptx"))
 
 
 KERNELS = {"copy": COPY, "combine": COMBINE}

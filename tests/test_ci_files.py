@@ -91,6 +91,26 @@ def runner(tmp_path: Path) -> Callable[..., "subprocess.CompletedProcess[str]"]:
 
 
 @needs_bash
+@pytest.mark.parametrize(("tools", "package"), [("false", str(ROOT)), ("true", f"{ROOT}[tools]")])
+def test_the_action_installs_itself(
+    runner: Callable[..., "subprocess.CompletedProcess[str]"], tmp_path: Path, tools: str, package: str
+) -> None:
+    python = tmp_path / "bin" / "python3"
+    python.write_text(
+        '#!/bin/sh\necho "$@" >> "$RUNNER_TEMP/calls"\n'
+        'if [ "$2" = venv ]; then mkdir -p "$3/bin" && cp "$0" "$3/bin/python"; fi\n',
+        "utf-8",
+    )
+    python.chmod(0o755)
+    done = runner(step("Install ptxlint")["run"], INPUT_CUDA_TOOLS=tools)
+    assert done.returncode == 0, done.stderr
+    venv = tmp_path / "temp" / "ptxlint-venv"
+    calls = (tmp_path / "temp" / "calls").read_text("utf-8").splitlines()
+    assert calls == [f"-m venv {venv}", f"-m pip install --quiet {package}"]
+    assert (tmp_path / "path").read_text("utf-8") == f"{venv}/bin\n"
+
+
+@needs_bash
 def test_the_action_checks_and_reports(
     runner: Callable[..., "subprocess.CompletedProcess[str]"], tmp_path: Path
 ) -> None:
@@ -160,6 +180,20 @@ def test_readme_workflows_fit_their_schema() -> None:
         validate(workflow, "vendor.github-workflows")
     uses = [step for step in workflows[0]["jobs"]["ptxlint"]["steps"] if "ptxlint@" in step.get("uses", "")]
     assert set(uses[0]["with"]) <= set(ACTION["inputs"])
+
+
+@needs_bash
+def test_readme_workflow_without_the_action(
+    runner: Callable[..., "subprocess.CompletedProcess[str]"],
+) -> None:
+    install, *checks = [step["run"] for step in readme_yaml("GitHub")[1]["jobs"]["ptxlint"]["steps"][1:]]
+    assert install.startswith("pip install git+https://")
+    github, concise = (runner(script) for script in checks)
+    assert (github.returncode, concise.returncode) == (1, 1)
+    assert github.stdout.startswith("::error file=build/hazard.ptx,")
+    assert concise.stdout.startswith(
+        "::add-matcher::.github/ptxlint-matcher.json\nbuild/hazard.ptx:172:2: PTX201"
+    )
 
 
 def test_own_workflow_fits_its_schema_and_uses_the_action() -> None:

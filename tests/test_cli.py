@@ -3,6 +3,8 @@
 import json
 import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,9 +14,10 @@ import pytest
 
 import ptxlint
 from ptxlint import cli, linter
+from ptxlint.codes import known_codes
 from ptxlint.ptx.syntax import Module
 from ptxlint.report.finding import FileReport
-from tests.conftest import FIXTURES
+from tests.conftest import FIXTURES, ROOT
 
 HAZARD = FIXTURES / "ptx201" / "two_stage_copy.sm_90a.ptx"
 CLEAN = FIXTURES / "ptx201" / "two_stage_copy_fixed.sm_90a.ptx"
@@ -82,7 +85,9 @@ def test_json(run: Run) -> None:
     [finding] = written["files"][0]["kernels"][0]["findings"]
     assert finding["code"] == "PTX201"
     assert finding["fix"]["ptx"]
-    assert {step["role"] for step in finding["trace"]} >= {"first", "second"}
+    # In order of time: the commit comes before the wait that does not do.
+    assert [step["role"] for step in finding["trace"]] == ["first", "path", "near-miss", "path", "second"]
+    assert finding["trace"][1]["note"] == "commits the bulk async-group"
 
 
 def test_concise(run: Run) -> None:
@@ -299,10 +304,39 @@ def test_schema(run: Run) -> None:
 
 
 def test_version_and_help(run: Run) -> None:
-    assert run("--version").out == f"ptxlint, version {ptxlint.__version__}\n"
+    lines = run("--version").out.splitlines()
+    assert lines[0] == f"ptxlint, version {ptxlint.__version__}"
+    assert re.fullmatch(r"grammar of PTX ISA \d+\.\d+ \([0-9a-f]{8}\)", lines[1])
+    assert re.fullmatch(rf"{len(known_codes())} rules \([0-9a-f]{{8}}\)", lines[2])
+    assert run("-V").status == 0
     assert run("--help").status == 0
     assert run("check", "-h").status == 0
     assert run().status == 2
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+def test_shell_completion(tmp_path: Path) -> None:
+    """Run the line of the README in bash, and complete with what it defines."""
+    section = (ROOT / "README.md").read_text("utf-8").split("## Shell completion\n", 1)[1]
+    line = section.split("```sh\n", 1)[1].split("\n", 1)[0]
+    script = tmp_path / "ptxlint"
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m ptxlint "$@"\n')
+    script.chmod(0o755)
+    program = f"""
+PATH="{tmp_path}:$PATH"
+{line}
+complete -p ptxlint
+COMP_WORDS=(ptxlint check --select PTX101,PTX20); COMP_CWORD=3
+_ptxlint_completion ptxlint; echo "${{COMPREPLY[@]}}"
+COMPREPLY=(); COMP_WORDS=(ptxlint ru); COMP_CWORD=1
+_ptxlint_completion ptxlint; echo "${{COMPREPLY[@]}}"
+"""
+    done = subprocess.run(["bash", "-ec", program], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    registered, codes, commands = done.stdout.splitlines()
+    assert registered.endswith("_ptxlint_completion ptxlint")
+    assert codes.split() == [f"PTX101,{code}" for code in known_codes() if code.startswith("PTX20")]
+    assert commands.split() == ["rule", "rules"]
 
 
 def test_standard_input() -> None:
@@ -338,6 +372,21 @@ def test_a_full_disk_is_told() -> None:
     assert done.returncode == 2
     assert b"cannot write the report: No space left on device" in done.stderr
     assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell")
+@pytest.mark.parametrize(
+    ("closed", "file", "status"), [(">&-", "", 2), (">&-", "--output-file out.txt", 1), ("2>&-", "", 1)]
+)
+def test_streams_that_are_closed(tmp_path: Path, closed: str, file: str, status: int) -> None:
+    script = f"{shlex.quote(sys.executable)} -m ptxlint check {file} {shlex.quote(str(HAZARD))} {closed}"
+    done = subprocess.run(
+        script, shell=True, cwd=tmp_path, capture_output=True, env={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
+    assert done.returncode == status, done.stderr
+    assert b"Traceback" not in done.stderr
+    if status == 2:
+        assert b"cannot write the report: standard output is closed\n" in done.stderr
 
 
 def test_colours_only_on_a_terminal() -> None:

@@ -7,7 +7,7 @@ import pytest
 from ptxlint import demangle
 from ptxlint.names import demangled
 from ptxlint.report import sarif
-from ptxlint.report.finding import Coverage, FileReport, KernelReport, Report, Step
+from ptxlint.report.finding import Coverage, FileReport, Hidden, KernelReport, Report, Step
 from ptxlint.report.formats import render
 from tests.report.reports import LOAD, STORE, weak_wait
 
@@ -29,6 +29,12 @@ def file() -> FileReport:
     return FileReport("k.ptx", kernels=kernels)
 
 
+def hiding() -> KernelReport:
+    """The kernel with its finding hidden."""
+    kernel = file().kernels[0]
+    return KernelReport(KERNEL, "", Coverage(), hidden=[Hidden(kernel.findings[0], "comment")])
+
+
 @pytest.mark.skipif(demangle.demangle(["_Z1fi"])["_Z1fi"] == "_Z1fi", reason="nothing demangles here")
 def test_texts_have_short_names_that_differ() -> None:
     [named] = demangled(Report([file()])).files
@@ -42,6 +48,8 @@ def test_texts_have_short_names_that_differ() -> None:
     assert first.removeprefix("reads ").removesuffix("+16") != second.removeprefix("writes ")
     assert kernel.findings[0].message.endswith("or at _Znothing")
     assert kernel.findings[0].fingerprint == file().kernels[0].findings[0].fingerprint
+    [hidden] = demangled(Report([FileReport("k.ptx", kernels=[hiding()])])).files[0].kernels[0].hidden
+    assert hidden.finding.message.startswith("4096 bytes at my::copy<2>::stages")
     report = Report([named])
     assert "kernel my::copy<2> (sm_90a): analysed" in render(report, "full")
     assert "%0Akernel: my::copy<2>" in render(report, "github")

@@ -47,7 +47,12 @@ def test_wheel_holds_package_and_data(dist: Path) -> None:
     [wheel] = dist.glob("*.whl")
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {name.split("/")[0].split("-")[0] for name in names} == {"ptxlint"}
-    assert {"ptxlint/cli.py", "ptxlint/py.typed", "ptxlint/_data/grammar/ptx.lark"} <= names
+    assert {
+        "ptxlint/cli.py",
+        "ptxlint/py.typed",
+        "ptxlint/_data/grammar/ptx.lark",
+        "ptxlint/report/schema.json",
+    } <= names
     modules = {path.relative_to(ROOT).as_posix() for path in (ROOT / "ptxlint").rglob("*.py")}
     assert {name for name in names if name.endswith(".py")} == modules
     entry_points = zipfile.ZipFile(wheel).read(

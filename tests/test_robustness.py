@@ -43,6 +43,12 @@ ODD = {
     "operands that do not fit": kernel(
         "bar.sync; mbarrier.init.shared::cta.b64; cp.async.bulk.wait_group; st.shared.u32 %r1;"
     ),
+    "too few sources": kernel(
+        "add.s32 %r1, s; setp.eq.u32 %p1, %r1; selp.b32 %r2, %r1, %p1;\n"
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [p], 16, [%r2];\n"
+        "@%p1 bra L; st.shared.u32 [%r1], %r2; L:",
+        ".shared .align 16 .b8 s[64];\n",
+    ),
     "a huge constant": kernel("mov.u32 %r1, 0xffffffffffffffffffffffff;"),
     "a division by zero": kernel("div.u32 %r1, 1, 0; rem.s32 %r2, %r1, 0; mov.u32 %r3, 1/0;"),
     "only a comment": "// nothing\n",

@@ -1,5 +1,7 @@
 """Finds what looks like the missing ordering where the run did not pass it: on another path, or later."""
 
+from collections.abc import Callable
+
 from ptxlint.checks.base import Context
 from ptxlint.engine.events import Access, LogEntry
 from ptxlint.engine.program import Code, Event
@@ -12,19 +14,13 @@ def orders_shared(event: Event) -> bool:
 
 
 def fence_between(first: Access, second: Event, context: Context) -> LogEntry | None:
-    """Return a proxy fence on some path from *first* to *second*, as if it were executed by the first's thread.
+    """Return a proxy fence on some path from *first* to *second*, as if executed by the first's thread."""
+    return _between(first, second, context, orders_shared)
 
-    The path passes neither of them in between.
-    """
-    code = _code_of(context, first.event)
-    if code is None or _code_of(context, second) is not code:
-        return None
-    start, end = first.event.instruction.index, second.instruction.index
-    for event in code.events:
-        at = event.instruction.index
-        if orders_shared(event) and _reaches(code, start, at, end) and _reaches(code, at, end, start):
-            return _as_of(first, event)
-    return None
+
+def wait_between(first: Access, second: Event, context: Context) -> LogEntry | None:
+    """Return a wait for bulk async-groups on some path from *first* to *second*, as ``fence_between``."""
+    return _between(first, second, context, lambda event: isinstance(event.effect, fx.BulkWait))
 
 
 def wait_after(first: Access, context: Context) -> LogEntry | None:
@@ -36,6 +32,21 @@ def wait_after(first: Access, context: Context) -> LogEntry | None:
     for event in code.events:
         at = event.instruction.index
         if isinstance(event.effect, fx.BulkWait) and at > start and _reaches(code, start, at, start):
+            return _as_of(first, event)
+    return None
+
+
+def _between(
+    first: Access, second: Event, context: Context, wanted: Callable[[Event], bool]
+) -> LogEntry | None:
+    """Return an event on some path from *first* to *second* that passes neither of them in between."""
+    code = _code_of(context, first.event)
+    if code is None or _code_of(context, second) is not code:
+        return None
+    start, end = first.event.instruction.index, second.instruction.index
+    for event in code.events:
+        at = event.instruction.index
+        if wanted(event) and _reaches(code, start, at, end) and _reaches(code, at, end, start):
             return _as_of(first, event)
     return None
 

@@ -2,7 +2,7 @@
 
 from ptxlint.checks.base import Context, Verdict
 from ptxlint.checks.near_misses import fence_between, orders_shared
-from ptxlint.engine.events import Conflict, Family, LogEntry
+from ptxlint.engine.events import Conflict, Family, Gap, LogEntry
 from ptxlint.report.finding import Fix
 
 _PTX = "fence.proxy.async.shared::cta;"
@@ -13,6 +13,7 @@ CAUSES = {
     "fence-wrong-space": "the fence on the way covers another state space",
     "thread-fence-only": "the fence on the way orders threads, not proxies",
     "fence-before-access": "the fence is executed before the access that it should cover",
+    "not-ordered": "a fence orders proxies, and not one thread after another",
     "fence-off-path": "there is a fence, but not on the path that orders the two accesses",
 }
 
@@ -23,6 +24,12 @@ def explain(conflict: Conflict, context: Context, what: str, where: str) -> Verd
     cause, near = cause_of(conflict, context)
     message = f"{what}: {CAUSES[cause]}"
     fix = Fix(f"execute fence.proxy.async {where}", _PTX, _CUDA)
+    if cause == "not-ordered":
+        fix = Fix(
+            "put a barrier between the accesses and their fence, and the issue",
+            "bar.sync 0;",
+            "__syncthreads();",
+        )
     if conflict.others:
         message += f" (and {len(conflict.others)} more)"
     del first, second
@@ -44,6 +51,8 @@ def cause_of(conflict: Conflict, context: Context) -> tuple[str, tuple[LogEntry,
             thread = thread or entry
     if wrong is not None:
         return "fence-wrong-space", (wrong, "this fence covers another state space or proxy")
+    if off is not None and conflict.gap is Gap.ORDER:
+        return "not-ordered", (off, "orders what its own thread did before, for those that come after it")
     if off is not None:
         return "fence-off-path", (
             off,
@@ -55,7 +64,7 @@ def cause_of(conflict: Conflict, context: Context) -> tuple[str, tuple[LogEntry,
     if thread is not None:
         return "thread-fence-only", (thread, "orders this thread's accesses, but not the proxies")
     elsewhere = fence_between(first, second.event, context)
-    if elsewhere is not None:
+    if elsewhere is not None and conflict.gap is Gap.PROXY_FENCE:
         return "fence-off-path", (elsewhere, "this fence is on a path that need not be taken")
     return "no-fence", None
 

@@ -2,7 +2,7 @@
 
 from ptxlint.checks.base import Check, Context, Verdict
 from ptxlint.checks.bulk_groups import is_overwritten_before_issue, source_reuse, swapped
-from ptxlint.checks.near_misses import wait_after
+from ptxlint.checks.near_misses import wait_after, wait_between
 from ptxlint.engine.events import Conflict
 from ptxlint.report.finding import Fix, Severity
 
@@ -46,6 +46,14 @@ class BulkSourceOverwritten(Check):
             "cp.async.bulk.wait_group.read 0;",
             'asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");',
         )
+        elsewhere = wait_between(first, second.event, context)
+        if elsewhere is not None:
+            return Verdict(
+                "wait-off-path",
+                f"{base}: the issuing thread's wait is not on each path to the write",
+                fix,
+                (elsewhere, "waits, but on a path that need not be taken"),
+            )
         if reuse.fences:
             return Verdict(
                 "proxy-fence-instead-of-wait",

@@ -36,9 +36,8 @@ class UncommittedBulkGroup(Check):
 
     def run(self, context: Context) -> Iterator[Draft]:
         """Report copies that are uncommitted when their thread exits."""
-        for pending in context.analysis.exits:
-            if pending.committed:
-                continue
+        pending_copies = [pending for pending in context.analysis.exits if not pending.committed]
+        for pending in pending_copies:
             access = pending.access
             site = context.site(access.event)
             finding = Finding(
@@ -53,4 +52,6 @@ class UncommittedBulkGroup(Check):
                 (Step(context.actor(access), site, f"reads {context.place(access)}", "first"),),
                 FIX,
             )
-            yield Draft(finding, (self.code, context.fold_key(access.event)), access.event)
+            # One commit mends them all.
+            key = context.fold_key(pending_copies[0].access.event)
+            yield Draft(finding, (self.code, key), access.event)

@@ -24,6 +24,12 @@ FREE_LATER = Fix(
     "tcgen05.dealloc.cta_group::1.sync.aligned.b32 taddr, columns;",
     "__syncthreads(); if (warp == 0) tmem_allocator.free(tmem_base, columns);",
 )
+TELL_PEER = Fix(
+    "let both CTAs tell each other that they have done, before either frees",
+    "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n"
+    "tcgen05.dealloc.cta_group::2.sync.aligned.b32 taddr, columns;",
+    "cute::cluster_sync(); if (warp == 0) tmem_allocator.free(tmem_base, columns);",
+)
 ORDER = Fix(
     "allocate before relinquishing the permit",
     "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], columns;\n"
@@ -52,6 +58,7 @@ class TensorMemoryLifecycle(Check):
             TensorGap.NOT_PUBLISHED,
             TensorGap.NOT_DEALLOCATED,
             TensorGap.AFTER_RELINQUISH,
+            TensorGap.PEER_NOT_DONE,
         )
         for found in tensor_hazards(context, *gaps):
             draft = self._draft(found, context)
@@ -71,6 +78,23 @@ class TensorMemoryLifecycle(Check):
                 self, found, context, "alloc-after-relinquish", message, ORDER, (f"allocates {place}", "")
             )
         assert first is not None
+        if gap is TensorGap.PEER_NOT_DONE:
+            message = (
+                f"{name(second)}.cta_group::2 frees {place} of both CTAs, and nothing since the last {name(first)} "
+                "tells that the peer has done with its own: no cluster barrier, nor an arrival of the peer"
+            )
+            notes = (f"uses {columns(first)}; the peer may still do so", f"frees {place}")
+            return tell(
+                self,
+                found,
+                context,
+                "peer-not-done",
+                message,
+                TELL_PEER,
+                notes,
+                best=Confidence.MEDIUM,
+                severity=Severity.WARNING,
+            )
         if gap is TensorGap.NOT_PUBLISHED:
             message = (
                 f"{name(second)} takes {place}, whose address the {name(first)} of "

@@ -52,12 +52,17 @@ def _without_consequences(every: list[TensorHazard], context: Context) -> list[T
     """Drop what another hazard explains.
 
     What is used while pending is pending at its release and when it is freed, too; who uses a result
-    without waiting is not waited for by the next operation either; and what one warp knows to be pending
-    is not a refill to the others.
+    without waiting is not waited for by the next operation either; what one warp knows to be pending is not a
+    refill to the others; and what is freed in use may well be pending.
     """
     used: set[object] = set()
     pairs: set[tuple[object, object]] = set()
     pending: set[tuple[object, object]] = set()
+    freed_in_use = {
+        place_key(context, found.first.event)
+        for found in every
+        if found.gap is TensorGap.USE_AFTER_DEALLOC and found.first is not None
+    }
     for found in every:
         if found.gap in ACCESSES and found.units[1] is not Unit.DEALLOC and found.first is not None:
             used.add(place_key(context, found.first.event))
@@ -74,6 +79,8 @@ def _without_consequences(every: list[TensorHazard], context: Context) -> list[T
             if (found.gap is TensorGap.RELEASED or second is Unit.DEALLOC) and at in used:
                 continue
             after = place_key(context, found.second.event)
+            if second is Unit.DEALLOC and after in freed_in_use:
+                continue
             if found.gap is TensorGap.REFILL and (at, after) in pending:
                 continue
             turned = (after, at)

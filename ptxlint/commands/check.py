@@ -6,23 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ptxlint.baseline import BaselineError
-from ptxlint.commands.known import read_known, write_known
-from ptxlint.commands.options import block_option, cluster_option, code_prefixes
+from ptxlint.commands.options import block_option, cluster_option, code_prefixes, complete_code
 from ptxlint.commands.output import output_targets, publish
 from ptxlint.commands.progress import progress_bar
 from ptxlint.commands.reading import CheckCommand, reading_options
-from ptxlint.config import ConfigError, Configurations
-from ptxlint.config.show import Shown, as_json, as_text
+from ptxlint.config import Configurations
 from ptxlint.inputs import STDIN, InputOptions
 from ptxlint.report.finding import Report, Severity
 from ptxlint.report.formats import FORMATS, FormatOptions
 from ptxlint.report.output import Target
 from ptxlint.report.printable import printable, printable_lines
 from ptxlint.session import Session
-from ptxlint.settings import Triple
+from ptxlint.settings import Triple, UserError
 
 if TYPE_CHECKING:
+    from ptxlint.baseline import Baseline
     from ptxlint.runner import Running
 
 FINDINGS = 1
@@ -55,16 +53,23 @@ FAILURE = 2
     metavar="CODES",
     multiple=True,
     callback=code_prefixes,
+    shell_complete=complete_code,
     help="Report only these codes; beginnings count (PTX1).",
 )
 @click.option(
-    "--ignore", metavar="CODES", multiple=True, callback=code_prefixes, help="Do not report these codes."
+    "--ignore",
+    metavar="CODES",
+    multiple=True,
+    callback=code_prefixes,
+    shell_complete=complete_code,
+    help="Do not report these codes.",
 )
 @click.option(
     "--extend-select",
     metavar="CODES",
     multiple=True,
     callback=code_prefixes,
+    shell_complete=complete_code,
     help="Report these codes besides, also those that are off by default.",
 )
 @click.option(
@@ -79,6 +84,14 @@ FAILURE = 2
 )
 @block_option
 @cluster_option
+@click.option(
+    "--source-root",
+    "source_roots",
+    metavar="DIR",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False),
+    help="Look here too for source files that the PTX names; outside the project only where this says so.",
+)
 @click.option(
     "--config",
     metavar="FILE",
@@ -119,6 +132,7 @@ def check(
     strict: bool | None,
     block: Triple | None,
     cluster: Triple | None,
+    source_roots: tuple[str, ...],
     config: str | None,
     isolated: bool,
     ignore_comments: bool | None,
@@ -141,6 +155,7 @@ def check(
         "strict": strict,
         "fail_on": None if fail_on is None else Severity(fail_on),
         "output_format": output_format,
+        "source_roots": source_roots,
         "ignore_comments": ignore_comments,
         "baseline": baseline,
     }
@@ -148,31 +163,51 @@ def check(
         if config is not None and isolated:
             raise click.UsageError("--config and --isolated contradict each other.")
         configurations = Configurations(config, isolated)
-        session = Session(configurations, choices)
+        session = Session(configurations, choices, hide_known=write_baseline is None)
         here = session.settings_here()
         if show_settings:
             click.echo(settings_text(files, configurations, session, choices, output_format))
             return
         if not files and reading.compile_commands is None:
             raise click.UsageError("Missing argument 'FILES...'.")
-        known = read_known(here.baseline, write_baseline)
+        known = None if write_baseline is None else baseline_to_write(write_baseline)
         report = check_all(files, session, replace(reading, is_excluded=session.is_excluded), running)
-    except (ConfigError, BaselineError) as error:
+    except UserError as error:
         complain(error)
         ctx.exit(FAILURE)
     written = True
     if known is not None:
-        if write_baseline is not None:
-            try:
-                known = write_known(known, report)
-            except BaselineError as error:
-                complain(error)
-                written = False
-        report = known.hide(report)
+        try:
+            report = write_known(known, report)
+        except UserError as error:
+            complain(error)
+            written = False
     options = FormatOptions(statistics, hidden=not omit_hidden)
     written = publish(report, here.output_format, targets, options) and written
     tell(report)
     ctx.exit(exit_status(report) if written else FAILURE)
+
+
+def baseline_to_write(path: str) -> "Baseline":
+    """Return the baseline at *path* as it is, empty when there is none.
+
+    Raises:
+        UserError: what is there is no baseline, or it could not be written.
+    """
+    from ptxlint.commands import known
+
+    return known.to_write(path)
+
+
+def write_known(known: "Baseline", report: Report) -> Report:
+    """Write what is found down, and return the report without it.
+
+    Raises:
+        UserError: something was not checked, or the file cannot be written.
+    """
+    from ptxlint.commands.known import write
+
+    return write(known, report).hide(report)
 
 
 def check_all(files: tuple[str, ...], session: Session, reading: InputOptions, running: "Running") -> Report:
@@ -185,8 +220,13 @@ def check_all(files: tuple[str, ...], session: Session, reading: InputOptions, r
 
 def tell(report: Report) -> None:
     """Say on standard error how inputs were read, where that matters, and what went wrong."""
-    for path, note in dict.fromkeys((file.path, note) for file in report.files for note in file.notes):
-        click.echo(f"ptxlint: note: {printable(path)}: {printable(note)}", err=True)
+    paths: dict[str, list[str]] = {}
+    for file in report.files:
+        for note in file.notes:
+            paths.setdefault(note, []).append(file.path)
+    for note, (first, *others) in paths.items():
+        more = f" and {len(others)} more" if others else ""
+        click.echo(f"ptxlint: note: {printable(first)}{more}: {printable(note)}", err=True)
     for file in report.files:
         if file.error is not None:
             error = "\n".join(printable_lines(file.error))
@@ -207,6 +247,8 @@ def settings_text(
     output_format: str | None,
 ) -> str:
     """Return what applies to each of *files*, or to the working directory, as TOML or JSON."""
+    from ptxlint.config.show import Shown, as_json, as_text
+
     shown = []
     for file in files or (".",):
         is_folder = file == STDIN or os.path.isdir(file)
@@ -220,10 +262,4 @@ def exit_status(report: Report) -> int:
     """Return 2 when something could not be checked, 1 with findings as bad as the settings say, else 0."""
     if any(file.error is not None for file in report.files):
         return FAILURE
-    if any(
-        finding.severity.rank >= file.fail_on.rank
-        for file in report.files
-        for finding in Report([file]).findings()
-    ):
-        return FINDINGS
-    return 0
+    return FINDINGS if any(file.fails() for file in report.files) else 0

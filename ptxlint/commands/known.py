@@ -1,4 +1,4 @@
-"""Known findings on the command line: hide them, or write them down."""
+"""Write down on the command line what is known."""
 
 import os
 
@@ -10,22 +10,22 @@ from ptxlint.report.output import OutputError, write_file
 from ptxlint.report.printable import printable
 from ptxlint.report.summary import plural
 
+SHOWN = 20  # added or removed entries that are told
 
-def read_known(read_from: str | None, write_to: str | None) -> Baseline | None:
-    """Return the baseline of a run: that which is to be written anew, if it is there, or read.
+
+def to_write(path: str) -> Baseline:
+    """Return the baseline at *path* as it is, empty when there is none.
 
     Raises:
-        BaselineError: it cannot be read, or what is to be written over is no baseline.
+        BaselineError: what is there is no baseline, or there is no such folder.
     """
-    if write_to is not None:
-        folder = os.path.dirname(write_to) or "."
-        if not os.path.isdir(folder):
-            raise BaselineError(f"{write_to}: there is no folder {folder}")
-        return Baseline.read(write_to) if os.path.lexists(write_to) else Baseline(write_to)
-    return None if read_from is None else Baseline.read(read_from)
+    folder = os.path.dirname(path) or "."
+    if not os.path.isdir(folder):
+        raise BaselineError(f"{path}: there is no folder {folder}")
+    return Baseline.read(path) if os.path.lexists(path) else Baseline(path)
 
 
-def write_known(known: Baseline, report: Report) -> Baseline:
+def write(known: Baseline, report: Report) -> Baseline:
     """Write what is found to the file of *known*, say what changed, and return what is known now.
 
     Raises:
@@ -45,7 +45,9 @@ def _told(path: str, change: Change) -> list[str]:
     counts = f"{len(change.added)} added, {len(change.removed)} removed"
     lines = [f"{path}: {plural(len(change.entries), 'known finding')}; {counts}"]
     if change.kept:
-        lines[0] += f", {change.kept} kept of files that were not checked"
-    lines += [f"+ {entry}" for entry in change.added]
-    lines += [f"- {entry}" for entry in change.removed]
+        lines[0] += f", {change.kept} kept of what was not checked"
+    for sign, entries in (("+", change.added), ("-", change.removed)):
+        lines += [f"{sign} {entry}" for entry in entries[:SHOWN]]
+        if len(entries) > SHOWN:
+            lines.append(f"{sign} and {len(entries) - SHOWN} more")
     return lines

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import click
 
-from ptxlint.codes import read_prefixes
+from ptxlint.codes import known_codes, read_prefixes
 from ptxlint.settings import BLOCK_LIMITS, CLUSTER_LIMITS, Triple, read_shape
 
 
@@ -30,6 +30,12 @@ def code_prefixes(ctx: click.Context, parameter: click.Parameter, values: tuple[
         return read_prefixes(values)
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
+
+
+def complete_code(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Return the codes that the last one in a list may become, for shell completion."""
+    before, comma, last = incomplete.rpartition(",")
+    return [f"{before}{comma}{code}" for code in known_codes() if code.startswith(last.upper())]
 
 
 block_option = click.option(

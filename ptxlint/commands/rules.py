@@ -6,11 +6,12 @@ from difflib import get_close_matches
 import click
 
 from ptxlint.codes import known_codes
+from ptxlint.commands.options import complete_code
 from ptxlint.report.printable import printable
 
 
 @click.command()
-@click.argument("code", metavar="CODE")
+@click.argument("code", metavar="CODE", shell_complete=complete_code)
 def rule(code: str) -> None:
     """Show the page of a rule: what it reports, why, and how to repair it."""
     from ptxlint.report.rule_page import read_page

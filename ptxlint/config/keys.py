@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,8 @@ from ptxlint.codes import known_prefix
 from ptxlint.report.finding import Severity
 from ptxlint.report.formats import FORMATS
 from ptxlint.settings import BLOCK_LIMITS, CLUSTER_LIMITS, LaunchHint, Triple, read_shape
+
+ALWAYS = "PTX999"
 
 
 class ValueProblem(Exception):
@@ -31,10 +32,13 @@ class Key:
     setting: str
     what: str
     read: Callable[[Any, Path], Any]
+    is_table: bool = False
 
 
 def suggestion(word: str, known: tuple[str, ...]) -> str:
     """Return ``; did you mean "…"?`` for the nearest of *known*, or nothing."""
+    from difflib import get_close_matches
+
     near = get_close_matches(word.lower().replace("_", "-"), known, n=1, cutoff=0.6)
     return f'; did you mean "{near[0]}"?' if near else ""
 
@@ -112,7 +116,10 @@ def _severities(value: Any, folder: Path) -> tuple[tuple[str, Severity], ...]:
     found = []
     for code, level in _table(value).items():
         try:
-            found.append((known_prefix(code.upper()), _severity(level, folder)))
+            prefix = known_prefix(code.upper())
+            if prefix == ALWAYS:
+                raise ValueProblem("what cannot be parsed is always an error", code)
+            found.append((prefix, _severity(level, folder)))
         except ValueError as error:
             raise ValueProblem(str(error).rstrip("."), code) from None
         except ValueProblem as problem:
@@ -166,12 +173,12 @@ KEYS = {
         Key("select", "select", "codes or their beginnings that alone are wanted", _codes),
         Key("ignore", "ignore", "codes or their beginnings that are not wanted", _codes),
         Key("extend-select", "extend_select", "codes that are wanted besides", _codes),
-        Key("severity", "severity", "severities by code or beginning", _severities),
-        Key("per-file-ignores", "per_file_ignores", "codes by glob on paths", _ignores),
-        Key("per-kernel-ignores", "per_kernel_ignores", "codes by glob on kernel names", _ignores),
+        Key("severity", "severity", "severities by code or beginning", _severities, True),
+        Key("per-file-ignores", "per_file_ignores", "codes by glob on paths", _ignores, True),
+        Key("per-kernel-ignores", "per_kernel_ignores", "codes by glob on kernel names", _ignores, True),
         Key("block", "block", "threads a CTA, where the PTX does not say", _shape(*BLOCK_LIMITS)),
         Key("cluster", "cluster", "CTAs a cluster, where the PTX does not say", _shape(*CLUSTER_LIMITS)),
-        Key("kernels", "kernels", "block and cluster by glob on kernel names", _hints),
+        Key("kernels", "kernels", "block and cluster by glob on kernel names", _hints, True),
         Key("strict", "strict", "whether what could not be analysed is an error", _flag),
         Key("fail-on", "fail_on", "the least severity that makes the exit status 1", _severity),
         Key("source-roots", "source_roots", "folders in which source files are looked for", _folders),

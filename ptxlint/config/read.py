@@ -1,5 +1,6 @@
 """Read one configuration file: ``ptxlint.toml``, or the table ``[tool.ptxlint]`` of ``pyproject.toml``."""
 
+import os
 import re
 import sys
 from dataclasses import dataclass, field
@@ -7,19 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from ptxlint.config.keys import KEYS, ValueProblem, suggestion
-from ptxlint.settings import Settings
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from ptxlint.settings import Settings, UserError
 
 PYPROJECT = "pyproject.toml"
 OWN_FILE = "ptxlint.toml"
 _PLACE = re.compile(r" \(at line (\d+), column (\d+)\)$")
 
 
-class ConfigError(Exception):
+class ConfigError(UserError):
     """A configuration that cannot be read; one line for each thing that is wrong."""
 
 
@@ -41,13 +37,7 @@ def read_config(path: Path) -> Config | None:
     Raises:
         ConfigError: the file cannot be read, is no TOML, or has unknown keys, codes or values.
     """
-    text = _read(path)
-    try:
-        data: dict[str, Any] = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(_toml_message(path, str(error))) from None
-    except RecursionError:
-        raise ConfigError(f"{path}: no TOML that can be read: nested too deeply") from None
+    text, data = load_toml(path)
     tool = data.get("tool")
     table: Any = tool.get("ptxlint") if isinstance(tool, dict) else None
     if table is None:
@@ -57,6 +47,27 @@ def read_config(path: Path) -> Config | None:
     if not isinstance(table, dict):
         raise ConfigError(f"{path}: tool.ptxlint is no table")
     return _config(path, text, table)
+
+
+def load_toml(path: Path) -> tuple[str, dict[str, Any]]:
+    """Return the text of a TOML file and its data.
+
+    Raises:
+        ConfigError: the file cannot be read, or is no TOML.
+    """
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+
+    text = _read(path)
+    try:
+        data: dict[str, Any] = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(_toml_message(path, str(error))) from None
+    except RecursionError:
+        raise ConfigError(f"{path}: no TOML that can be read: nested too deeply") from None
+    return text, data
 
 
 def _config(path: Path, text: str, table: dict[str, Any]) -> Config:
@@ -80,6 +91,8 @@ def _config(path: Path, text: str, table: dict[str, Any]) -> Config:
 
 
 def _read(path: Path) -> str:
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise ConfigError(f"{path}: this is no regular file")
     try:
         data = path.read_bytes()
     except OSError as error:

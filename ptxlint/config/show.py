@@ -34,7 +34,7 @@ class Shown:
                 origin = self.config.path
             else:
                 origin = COMMAND_LINE if key.name in self.config.keys else DEFAULT
-            yield key.name, _plain(value), origin
+            yield key.name, _plain(value) if value or not key.is_table else {}, origin
 
 
 def as_text(shown: Iterable[Shown]) -> str:
@@ -43,15 +43,14 @@ def as_text(shown: Iterable[Shown]) -> str:
     for one in shown:
         head = f"# {shown_path(one.name)}: {one.config.path or 'no configuration file'}"
         values = [(key, value, origin) for key, value, origin in one.values()]
-        plain = [entry for entry in values if not isinstance(entry[1], dict)]
-        tables = [entry for entry in values if isinstance(entry[1], dict)]
-        lines = [f"{key} = {_toml(value)}" for key, value, _ in plain]
+        plain = [entry for entry in values if not isinstance(entry[1], dict) or not entry[1]]
+        tables = [entry for entry in values if isinstance(entry[1], dict) and entry[1]]
+        lines = [f"{key} = {_toml(value)}" if value is not None else f"# no {key}" for key, value, _ in plain]
         width = max(map(len, lines))
         lines = [f"{line:{width}}  # {entry[2]}" for line, entry in zip(lines, plain, strict=True)]
         for key, table, origin in tables:
-            if table:
-                lines += ["", f"[{key}]  # {origin}"]
-                lines += [f"{_toml(name)} = {_toml(value)}" for name, value in table.items()]
+            lines += ["", f"[{key}]  # {origin}"]
+            lines += [f"{_toml(name)} = {_toml(value)}" for name, value in table.items()]
         blocks.append("\n".join([head, *lines]))
     return "\n\n".join(blocks)
 
@@ -87,8 +86,6 @@ def _plain(value: Any) -> Any:
 
 
 def _toml(value: Any) -> str:
-    if value is None:
-        return '""'
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{_toml(key)} = {_toml(inner)}" for key, inner in value.items()) + " }"
     if isinstance(value, list):

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ptxlint.engine.operations import Operation, int_function
+from ptxlint.engine.operations import Operation, int_function, value_key
 from ptxlint.engine.program import Alu, Code
 from ptxlint.engine.values import FULL, LANES, Value, lane_of, lanes_of, settle
 from ptxlint.engine.warp import Fiber, merge
@@ -25,10 +25,12 @@ def compile_alu(alu: Alu, code: Code, oracle: "Oracle") -> Step:
         step = _pack(alu, oracle)
     elif effect.op == "unpack":
         step = _unpack(alu, oracle)
+    elif effect.op == "query":
+        step = _query(alu, oracle)
     elif effect.op == "opaque" or not alu.dsts:
         step = _opaque(alu, oracle)
     else:
-        step = _plain(alu, oracle)
+        step = _plain(alu, code, oracle)
     if alu.guard is not None:
         return _guarded(alu, step, oracle)
     return step
@@ -58,7 +60,7 @@ def _guarded(alu: Alu, step: Step, oracle: "Oracle") -> Step:
     return run
 
 
-def _plain(alu: Alu, oracle: "Oracle") -> Step:
+def _plain(alu: Alu, code: Code, oracle: "Oracle") -> Step:
     effect = alu.effect
     function = int_function(effect.op, effect.bits, effect.signed, effect.source_bits, effect.extra)
     if function is None:
@@ -85,7 +87,7 @@ def _plain(alu: Alu, oracle: "Oracle") -> Step:
             if chosen.__class__ is int:
                 regs[dst] = regs[a] if chosen else regs[b]
                 return
-            mask = oracle.mask_of(chosen, False, fiber, None)
+            mask = oracle.mask_of(chosen, False, fiber, oracle.wishes[id(code)].get(p))
             regs[dst] = merge(regs[a], mask, regs[b], fiber.mask & ~mask)
 
         return select
@@ -124,6 +126,26 @@ def _opaque(alu: Alu, oracle: "Oracle") -> Step:
     def run(regs: list[Value], fiber: Fiber) -> None:
         for number, dst in enumerate(dsts):
             regs[dst] = oracle.fresh(("opaque", site, number), fiber, low, high)
+
+    return run
+
+
+def _query(alu: Alu, oracle: "Oracle") -> Step:
+    """Fields of a launch-control response: the same for all that read the same response."""
+    field, part = alu.effect.extra
+    first = "xyzw".index(part) if part else 0
+    source = alu.srcs[0]
+
+    def run(regs: list[Value], fiber: Fiber) -> None:
+        response = value_key(oracle.unknowns.resolve(lane_of(regs[source], fiber.lanes[0])))
+        for number, dst in enumerate(alu.dsts):
+            if dst <= NOWHERE:
+                continue
+            if field == "is_canceled":
+                regs[dst] = int(oracle.cancelled(response))
+            else:
+                key = ("query", field, first + number, response)
+                regs[dst] = oracle.unknowns.atom(key, 0, (1 << 31) - 1)
 
     return run
 

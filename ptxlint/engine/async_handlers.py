@@ -196,7 +196,10 @@ def bulk_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
                 if barrier is not None and remote_barrier:
                     # A symmetric peer sends the same to us.
                     barrier.peer = True
-                    barrier.unknown_bytes = True
+                    if size is None:
+                        barrier.unknown_bytes = True
+                    else:
+                        barrier.copied += size
                     if not number:
                         barrier.copies.append((event, address & 0xFFFFFF, None, size or 0))
                 continue
@@ -378,6 +381,17 @@ def descriptor_address(machine: Machine, fiber: Fiber, slot: int | None, mask: i
     return (value & 0x3FFF) << 4 if isinstance(value, int) else None
 
 
+def copied_extent(machine: Machine, fiber: Fiber, event: Event, slot: int, mask: int) -> int | None:
+    """Return the bytes from the start of what a ``tcgen05.cp`` reads: known for 32 rows that are not swizzled.
+
+    Such rows are 16 bytes wide, eight of them together, and the eights a stride apart (9.7.16.5.1, bits 32-45).
+    """
+    value = scalar(machine, fiber, slot, mask)
+    if ".32x128b" not in event.instruction.opcode or not isinstance(value, int) or value >> 61:
+        return None
+    return 3 * ((value >> 32 & 0x3FFF) << 4) + 128
+
+
 def _wgmma_queue(machine: Machine, fiber: Fiber) -> GroupQueue:
     index = fiber.warp.index
     found = machine.wgmma.get(index)
@@ -452,10 +466,18 @@ def tensor_op(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
             machine.outcome.unresolved.add(site)
             continue
         machine.outcome.resolved.add(site)
-        access = make_access(machine, fiber, event, mask, address, DEFAULT_EXTENT, False, Family.TCGEN05)
-        access.exact = False
+        known = None
+        if isinstance(effect, fx.TensorCopy):
+            known = copied_extent(machine, fiber, event, slot, mask)
+        extent = DEFAULT_EXTENT if known is None else min(known, gap_after(machine, address))
+        access = make_access(machine, fiber, event, mask, address, extent, False, Family.TCGEN05)
+        access.exact = known is not None
         access.completion = (component, number)
+        if isinstance(effect, fx.TensorCopy):
+            machine.tensor.copied(access)
         perform(machine, fiber, access)
+    if isinstance(effect, fx.TensorMma):
+        machine.tensor.multiplied(fiber.warp.index)
     return False
 
 
@@ -473,6 +495,8 @@ def tensor_commit(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bo
         mbarrier_rules.used(machine, fiber, event, barrier, lanes, peer_of(address) != 0)
         renew(machine, barrier)
         mbarrier_rules.arriving(machine, fiber, event, barrier, lanes, 1)
+        if effect.cta_group == 2 or effect.multicast is not None:
+            machine.cluster_memory.hear()  # of the pair's multiplications, or as a symmetric peer tells us
         barrier.last_arrival = event
         clock = machine.publish(fiber, lanes)
         if component in machine.tcgen05:
@@ -502,6 +526,10 @@ def launch_cancel(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bo
     barrier.copied += 16
     perform(machine, fiber, access)
     machine.forget_values(address, address + 16)
+    machine.responses += 1
+    response = machine.unknowns.atom(("response", machine.responses), 0, (1 << 31) - 1)
+    machine.value_alignment |= address
+    machine.shared_values[address] = (response, 16)
     machine.log(fiber, event, mask)
     return False
 

@@ -13,15 +13,33 @@ A clock maps *components* to times. A component is one of
 Times = dict[int, int]
 
 
+class Part:
+    """Lanes that arrived, each for itself, out of all that ran together up to *time*."""
+
+    __slots__ = ("every", "lanes", "time")
+
+    def __init__(self, time: int, lanes: int, every: int) -> None:
+        self.time = time
+        self.lanes = lanes
+        self.every = every
+
+
 class Clock:
-    """What is known (``seen``) and what proxy fences on the way have covered, by state space."""
+    """What is known (``seen``) and what proxy fences on the way have covered, by state space.
 
-    __slots__ = ("fenced_global", "fenced_shared", "seen")
+    ``parts``: of components that some lanes only have arrived for; with the others' arrival the strict
+    twin is known too.
+    """
 
-    def __init__(self, seen: Times, fenced_shared: Times, fenced_global: Times) -> None:
+    __slots__ = ("fenced_global", "fenced_shared", "parts", "seen")
+
+    def __init__(
+        self, seen: Times, fenced_shared: Times, fenced_global: Times, parts: "dict[int, Part] | None" = None
+    ) -> None:
         self.seen = seen
         self.fenced_shared = fenced_shared
         self.fenced_global = fenced_global
+        self.parts = parts
 
     @staticmethod
     def empty() -> "Clock":
@@ -30,7 +48,24 @@ class Clock:
 
     def copy(self) -> "Clock":
         """Return a clock that knows the same and changes on its own."""
-        return Clock(dict(self.seen), dict(self.fenced_shared), dict(self.fenced_global))
+        parts = dict(self.parts) if self.parts else None
+        return Clock(dict(self.seen), dict(self.fenced_shared), dict(self.fenced_global), parts)
+
+    def arrived(self, component: int, part: Part) -> None:
+        """Note the arrival of some lanes of *component*."""
+        if self.parts is None:
+            self.parts = {}
+        known = self.parts.get(component)
+        if known is not None and known.time > part.time:
+            return
+        if known is not None and known.time == part.time:
+            part = Part(part.time, part.lanes | known.lanes, part.every)
+        if part.every & ~part.lanes:
+            self.parts[component] = part
+            return
+        self.parts.pop(component, None)
+        if self.seen.get(component + 1, -1) < part.time:
+            self.seen[component + 1] = part.time
 
     def join(self, other: "Clock") -> None:
         """Learn all that *other* knows."""
@@ -40,6 +75,9 @@ class Clock:
         join(self.fenced_shared, other.fenced_shared)
         if other.fenced_global:
             join(self.fenced_global, other.fenced_global)
+        if other.parts:
+            for component, part in other.parts.items():
+                self.arrived(component, part)
 
 
 def join(into: Times, other: Times) -> None:

@@ -7,7 +7,7 @@ reads from us.
 
 from typing import TYPE_CHECKING
 
-from ptxlint.engine.clocks import Times, join
+from ptxlint.engine.clocks import Clock, Times, join
 from ptxlint.engine.events import Access, Actor, Family, Hazard, Point
 from ptxlint.engine.program import Event
 from ptxlint.engine.warp import Fiber
@@ -27,6 +27,7 @@ class ClusterMemory:
     def __init__(self, machine: "Machine") -> None:
         self.machine = machine
         self.started = machine.components.number(("cluster", "started"))
+        self.told = machine.components.number(("cluster", "told"))
         self.writes: dict[object, Access] = {}
         self.reads: list[tuple[int, int]] = []
         self.released: Times = {}
@@ -131,6 +132,16 @@ class ClusterMemory:
     def hear(self) -> None:
         """An mbarrier phase needed a peer's arrival: peers run, and told something."""
         self.heard = self.machine.sequence
+
+    def listen(self, clock: Clock, address: int | None = None) -> None:
+        """Let *clock* know when a peer told something: when this CTA told the peer the same, or now."""
+        sent = self.arrivals.get(address) if address is not None else None
+        at = sent[1].sequence if sent is not None else self.machine.sequence
+        clock.seen[self.told] = max(clock.seen.get(self.told, 0), at)
+
+    def heard_at(self, fiber: Fiber) -> int:
+        """Return up to which moment of this run *fiber* knows what its peers have done."""
+        return fiber.clock.seen.get(self.told, 0)
 
     # -- publication ------------------------------------------------------------------------------
 

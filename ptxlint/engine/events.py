@@ -45,6 +45,7 @@ class Access:
     ``completion`` is (component, time): complete for those whose clock has reached it; ``issue`` is
     what its issuer knew. ``previous`` is the time of the access of the same kind that this one replaced.
     ``box`` tells which tensor map, and so which size, a tensor copy has.
+    ``unused``: what it reads goes where nothing looks at it before it is written again.
     """
 
     __slots__ = (
@@ -64,6 +65,7 @@ class Access:
         "sequence",
         "size",
         "time",
+        "unused",
         "write",
     )
 
@@ -96,6 +98,7 @@ class Access:
         self.box: object = None
         self.previous = -1
         self.exact = True
+        self.unused = False
 
     def overlaps(self, low: int, high: int) -> bool:
         """Return whether any byte of [low, high) is touched."""

@@ -89,13 +89,13 @@ class Launch:
         if not isinstance(operand, Name):
             return 0
         text = operand.text
-        if text.startswith("%"):
-            return self.special(text, warp, unknowns)
         address = self.symbols.get(text)
         if address is not None:
             return address
         if self.spaces.get(text) in ("global", "const"):
             return unknowns.atom(("symbol", text), 1 << 32, 1 << 47)
+        if text.startswith("%"):
+            return self.special(text, warp, unknowns)
         return unknowns.atom(("name", text), 0, 1 << 47)
 
     def special(self, name: str, warp: int, unknowns: Unknowns) -> Value:

@@ -14,7 +14,7 @@ from ptxlint.engine.alu import NOWHERE, compile_alu
 from ptxlint.engine.async_units import GroupQueue
 from ptxlint.engine.barrier_rules import BarrierRules
 from ptxlint.engine.barriers import GENERATION, ClusterBarrierState, CtaBarrierState, Mbarrier
-from ptxlint.engine.clocks import Clock, Components
+from ptxlint.engine.clocks import Clock, Components, Part
 from ptxlint.engine.cluster_rules import ClusterMemory
 from ptxlint.engine.events import (
     Access,
@@ -141,6 +141,7 @@ class Machine:
             for event in code.events
         )
         self.alloc_slots: set[int] = set()
+        self.responses = 0
         self.tracks_values = any(code.tracks_values for code in (kernel, *functions.values()))
         self.denies = oracle.scenario.name == "denied waits"
         self.denied: dict[tuple[int, ...], int] = {}
@@ -219,6 +220,8 @@ class Machine:
         outcome.bad_fix = self.oracle.bad_fix
         mbarrier_rules.finish(self)
         tensor_rules.at_end(self)
+        if self.multiplies:
+            tensor_rules.without_unused(self)
         for barrier in self.mbarriers.values():
             outcome.phases.extend(barrier.history)
             # Copies whose phase nobody has waited for.
@@ -529,17 +532,15 @@ class Machine:
                     found = self.outcome.exits.get(key)
                     if found is not None and not (found.forced and not self.tainted):
                         continue
-                    others = [
-                        e
-                        for e in self.logs.get(fiber.warp.index, ())
-                        if e.event.kind == "BulkWait" and not e.actor.mask & queue.mask
+                    waits = [
+                        (index != fiber.warp.index, -entry.sequence, entry)
+                        for index, log in self.logs.items()
+                        for entry in log
+                        if entry.event.kind == "BulkWait"
+                        and entry.sequence > access.sequence
+                        and not (index == fiber.warp.index and entry.actor.mask & queue.mask)
                     ]
-                    foreign = others[-1] if others else None
-                    for index, log in self.logs.items():
-                        if index != fiber.warp.index:
-                            waits = [e for e in log if e.event.kind == "BulkWait"]
-                            if waits and foreign is None:
-                                foreign = waits[-1]
+                    foreign = min(waits, key=lambda wait: wait[:2])[2] if waits else None
                     self.outcome.exits[key] = PendingAtExit(
                         access,
                         fiber.actor,
@@ -601,11 +602,15 @@ class Machine:
                 progress = True
         if progress:
             return True
-        if self.launch.cluster_size > 1:
-            for barrier in waited:
-                if barrier.arrivals or barrier.copies or barrier.tx or barrier.peer:
+        size = self.launch.cluster_size
+        if size > 1:
+            begun = [barrier for barrier in waited if barrier.arrivals or barrier.copies or barrier.tx]
+            # First where this CTA has done its share, and only the peers' is missing.
+            for barrier in sorted(begun or waited, key=lambda b: b.arrivals * size < b.expected):
+                if begun or barrier.peer:
                     self.outcome.peers += 1
                     self.cluster_memory.hear()
+                    self.cluster_memory.listen(barrier.gathered)
                     self.complete(barrier)
                     return True
         for fiber in self.blocked:
@@ -728,6 +733,7 @@ class Machine:
     def _release_cluster(self) -> None:
         state = self.cluster
         state.released = state.clock.copy()
+        self.cluster_memory.listen(state.released)
         state.arrived = {}
         state.phase += 1
         for fiber in list(self.blocked):
@@ -753,8 +759,12 @@ class Machine:
         if mask == fiber.mask:
             # Each lane arrives itself, after its own accesses, those in divergent code included.
             for lanes, other in self.warp_components.get(fiber.warp.index, ()):
-                if not lanes & ~mask and other in clock.seen:
+                if other not in clock.seen:
+                    continue
+                if not lanes & ~mask:
                     clock.seen[other + 1] = clock.seen[other]
+                elif mask & (mask - 1) and mask & lanes == mask:
+                    clock.arrived(other, Part(clock.seen[other], mask, lanes))
         fiber.tick()
         self._times[component] = fiber.clock.seen[component]
         return clock
@@ -844,6 +854,8 @@ class Machine:
         found = outcome.conflicts.get(key)
         if found is not None:
             found.count += 1
+            if first.event.kind == "TensorCopy":
+                found.others.append((first, second))
             better = _may_miss(found.first, found.second) and not _may_miss(first, second)
             if not better or self.tainted:
                 return
@@ -932,6 +944,8 @@ class Machine:
             if e.detail == "unused" and e.sequence <= second.sequence
         ]
         facts["unused_wait"] = unused[-1] if unused else None
+        if conflict.gap is Gap.ORDER and not first.write:
+            facts["first_fill"] = not self.shadow.is_written(first, second)
         if conflict.gap is Gap.PROXY_FENCE:
             facts["fence_before"] = self._fence_before(first)
 

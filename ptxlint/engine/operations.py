@@ -241,19 +241,19 @@ class Operation:
         if all(not _varies(value) for value in values):
             return self._opaque(values)  # type: ignore[arg-type]
         rows = list(zip(*(lanes_of(value) for value in values), strict=True))
-        open_rows = [row for row in rows if any(value.__class__ is not int for value in row)]
-        if len(open_rows) > 4:
+        lanes = [self._simple(row) for row in rows]
+        left = [lane for lane, found in enumerate(lanes) if found is None]
+        if len(left) > 4:
             # Unknown data in many lanes: taken to be alike in all of them.
-            return self._scalar(open_rows[0])
-        return settle([self._scalar(row) for row in rows])
+            shared = self._opaque(rows[left[0]])
+            return settle([shared if found is None else found for found in lanes])
+        return settle([self._opaque(rows[i]) if found is None else found for i, found in enumerate(lanes)])
 
-    def _scalar(self, row: tuple[Scalar, ...]) -> Scalar:
+    def _simple(self, row: tuple[Scalar, ...]) -> Scalar | None:
+        """Return the result in one lane if it takes no new unknown."""
         if all(value.__class__ is int for value in row):
             return self.function(*row)
-        linear = self._linear(row)
-        if linear is not None:
-            return linear  # type: ignore[return-value]
-        return self._opaque(row)
+        return self._linear(row)  # type: ignore[return-value]
 
     def _linear(self, values: tuple[Value, ...]) -> Value | None:
         op, bits = self.op, self.bits
@@ -288,18 +288,20 @@ class Operation:
             return self._product(values[0], 1 << count if count < bits else 0, bits)
         if op == "selp" and values[2].__class__ is int:
             return values[0] if values[2] else values[1]
-        if op in ("and", "or", "xor", "shr", "div", "rem") and values[1].__class__ is int:
-            if op in ("or", "xor", "shr") and values[1] == 0:
-                return values[0]
-            if op == "and" and (values[1] == 0 or values[1] == (1 << bits) - 1):
-                return 0 if values[1] == 0 else values[0]
-            if op == "div" and values[1] == 1:
-                return values[0]
+        if op in ("and", "or", "xor"):
+            ones = (1 << bits) - 1
+            for known, other in (values[1::-1], values[:2]):
+                if known.__class__ is not int:
+                    continue
+                if known == (ones if op == "and" else 0):
+                    return other
+                if op != "xor" and known == (0 if op == "and" else ones):
+                    return known
+        if op in ("shr", "div") and values[1] == (0 if op == "shr" else 1):
+            return values[0]
         if op == "mapa" and values[0].__class__ is int and isinstance(values[1], Linear):
             # A rank that is not known is taken for a peer's.
             return values[0] & ~0xFF000000 | 1 << 24
-        if op in ("or", "xor") and values[0].__class__ is int and values[0] == 0:
-            return values[1]
         return None
 
     def _product(self, a: Value, b: Value, bits: int) -> Value | None:

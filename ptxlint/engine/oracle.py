@@ -71,6 +71,7 @@ class Oracle:
         self.kinds: dict[int, dict[int, LoopKind]] = {}
         self.around: dict[int, dict[int, list[int]]] = {}
         self.visits: dict[tuple[object, ...], tuple[Terms, int]] = {}
+        self.responses: dict[object, int] = {}
         self.decided_blocks: set[tuple[int, int, bool]] = set()
         self.bad_fix = False
         self.invariant_exits = 0
@@ -81,8 +82,13 @@ class Oracle:
         self.unknowns.reset(scenario.preset)  # type: ignore[arg-type]
         self.unknowns.generous = scenario.generous
         self.visits = {}
+        self.responses = {}
         self.bad_fix = False
         self.invariant_exits = 0
+
+    def cancelled(self, response: object) -> bool:
+        """Return whether launch-control *response* brings another tile: those of all turns but the last do."""
+        return self.responses.setdefault(response, len(self.responses)) + 1 < self.scenario.outer_trips
 
     def prepare(self, code: Code) -> None:
         """Work out what each predicate of *code* should be."""

@@ -3,7 +3,7 @@
 A first run learns: how many stages there are, which values make its loops end after a few turns, and how
 many bytes each tensor copy moves. The main run uses that. Further runs leave loops at once or after one
 turn, let waits outside spin loops answer False first, and invert branches while that reaches new events or
-leaves out a proxy fence.
+leaves out a fence or a wait.
 """
 
 from collections.abc import Iterable
@@ -12,10 +12,11 @@ from ptxlint.engine.async_handlers import HANDLERS
 from ptxlint.engine.events import Conflict, Family, Gap, Hazard, PendingAtExit
 from ptxlint.engine.launch import Launch, thread_count
 from ptxlint.engine.machine import Machine, Outcome, Problem
+from ptxlint.engine.omissions import PAST, is_evidence, next_omission
 from ptxlint.engine.oracle import Oracle, Scenario
 from ptxlint.engine.program import Code, Event, Lowering
+from ptxlint.engine.tensor_rules import NEVER_FREED
 from ptxlint.engine.values import Unknowns
-from ptxlint.engine.wishes import guards_loop
 from ptxlint.flow.dominators import region
 from ptxlint.model import effects as fx
 from ptxlint.model import semantics
@@ -26,11 +27,11 @@ MAX_STEPS = 240_000
 # The part of it that a run beside the main one gets.
 SIDE = 3
 MAX_FLIPS = 4
-MAX_FENCES = 2
+MAX_FLIPS_IN_LARGE = 2
+MAX_OMISSIONS = 2
 MAX_SKIPS = 3
 MAIN = "many trips"
 DENIED = "denied waits"
-NO_FENCE = "without a fence"
 NO_TRIP = "no trip"
 TENSOR_MAP_BYTES = 128
 
@@ -308,22 +309,27 @@ def analyse(analysis: Analysis, max_steps: int = MAX_STEPS) -> Analysis:
         once(replace(main, name=DENIED))
     flips: frozenset[tuple[int, int]] = frozenset()
     tried: set[tuple[int, int]] = set()
-    for _ in range(0 if outcome.budget_stop else MAX_FLIPS):
+    if outcome.budget_stop:
+        # What is left out leads to the next turn of an outer loop the sooner.
+        base, most = replace(main, trips=1, outer_trips=2), MAX_FLIPS_IN_LARGE
+    else:
+        base, most = main, MAX_FLIPS
+    for _ in range(most):
         flip = _next_flip(analysis, tried)
         if flip is None:
             break
         tried.add(flip)
         before = len(analysis.executed)
-        once(replace(main, name="other branch", flips=frozenset({flip}), preset={}))
+        once(replace(base, name="other branch", flips=frozenset({flip}), preset={}))
         new = len(analysis.executed) > before
         if new:
             flips |= {flip}
-    for _ in range(0 if outcome.budget_stop else MAX_FENCES):
-        flip = _next_fence(analysis, tried)
+    for _ in range(0 if outcome.budget_stop else MAX_OMISSIONS):
+        flip = next_omission(analysis.codes, _sides(analysis), tried)
         if flip is None:
             break
         tried.add(flip)
-        once(replace(main, name=NO_FENCE, flips=frozenset({flip}), preset={}))
+        once(replace(main, name=PAST, flips=frozenset({flip}), preset={}))
     for number in range(MAX_SKIPS):
         before = len(analysis.executed)
         skip = _covered_loops(analysis)
@@ -362,36 +368,6 @@ def _unreached(analysis: Analysis) -> bool:
     return any(
         (id(code), event.instruction.index) not in analysis.executed for code, event in analysis.events()
     )
-
-
-def _next_fence(analysis: Analysis, tried: set[tuple[int, int]]) -> tuple[int, int] | None:
-    """Return the undecided branch past a proxy fence, if no run has left the fence out there."""
-    sides = _sides(analysis)
-    for code in analysis.codes:
-        fences = [
-            event.instruction.index
-            for event in code.events
-            if isinstance(event.effect, fx.ProxyFence) and event.effect.orders_shared
-        ]
-        blocks = {
-            block.index for block in code.cfg.blocks if any(block.start <= at < block.end for at in fences)
-        }
-        if not blocks:
-            continue
-        for block in code.blocks:
-            if block.exit.kind != "branch" or (id(code), block.index) in tried or block.index in code.exit_of:
-                continue
-            taken = [(id(code), block.index, side) in sides for side in (0, 1)]
-            if any(taken) and not all(taken):
-                within, without = block.exit.targets if taken[0] else reversed(block.exit.targets)
-                join = block.exit.join
-                if (
-                    region(code.cfg, within, join) & blocks
-                    and not region(code.cfg, without, join) & blocks
-                    and not guards_loop(code, block.index)
-                ):
-                    return id(code), block.index
-    return None
 
 
 def _sides(analysis: Analysis) -> set[tuple[int, int, int]]:
@@ -445,7 +421,7 @@ def _add(analysis: Analysis, outcome: Outcome) -> None:
             continue
         if _not_launched_so(outcome, conflict):
             continue
-        if outcome.scenario.name == NO_FENCE and conflict.gap is not Gap.PROXY_FENCE:
+        if outcome.scenario.name == PAST and not is_evidence(conflict):
             continue
         key = _conflict_key(conflict)
         at = known.get(key)
@@ -455,7 +431,7 @@ def _add(analysis: Analysis, outcome: Outcome) -> None:
         elif analysis.conflicts[at].forced and not conflict.forced:
             analysis.conflicts[at] = conflict
     exits = {(e.access.event.instruction.index, e.committed): i for i, e in enumerate(analysis.exits)}
-    ordinary = outcome.scenario.name not in (DENIED, NO_FENCE) and not outcome.scenario.skip
+    ordinary = outcome.scenario.name != DENIED and not outcome.scenario.skip
     for pending in outcome.exits.values():
         if not ordinary or (pending.forced and not is_main(outcome)):
             continue
@@ -467,8 +443,15 @@ def _add(analysis: Analysis, outcome: Outcome) -> None:
         elif analysis.exits[at].forced and not pending.forced:
             analysis.exits[at] = pending
     if ordinary:
-        analysis.problems.extend(p for p in outcome.problems.values() if not p.forced or is_main(outcome))
-        analysis.hazards.extend(h for h in outcome.hazards.values() if not h.forced or is_main(outcome))
+        past = outcome.scenario.name == PAST
+        analysis.problems.extend(
+            p for p in outcome.problems.values() if not past and (not p.forced or is_main(outcome))
+        )
+        analysis.hazards.extend(
+            h
+            for h in outcome.hazards.values()
+            if (not past or h.kind == NEVER_FREED) and (not h.forced or is_main(outcome))
+        )
     if is_main(outcome):
         analysis.forced += outcome.forced
         analysis.forced_notes += outcome.forced_notes
@@ -530,6 +513,8 @@ def learn_sizes(machine: Machine) -> dict[int, int]:
             if not tensor or expected <= 1:
                 continue
             left = expected - sum(size for _, _, _, size in copies if size > 0)
+            if all(getattr(event.effect, "cta_group", None) == 2 for event, _ in tensor):
+                left //= 2  # the leader of a pair expects what its peer copies too
             gaps = [_gap(starts, address) for _, address in tensor]
             if left <= 0:
                 continue

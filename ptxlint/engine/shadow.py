@@ -23,6 +23,15 @@ class Shadow:
         self.asynchronous: dict[int, dict[object, Access]] = {}
         self.copies: dict[int, dict[object, Access]] = {}
 
+    def is_written(self, read: Access, by: Access) -> bool:
+        """Return whether anything but *by* has written what *read* reads."""
+        return any(
+            other.write and other is not by and other.overlaps(read.low, read.high)
+            for granule in range(read.low >> GRANULE, ((read.high - 1) >> GRANULE) + 1)
+            for table in (self.generic, self.asynchronous)
+            for other in table.get(granule, {}).values()
+        )
+
     def access(self, access: Access, seen: Times, lanes_all: bool) -> None:
         """Check a generic access by a thread that has *seen*, and keep it."""
         first, last = access.low >> GRANULE, (access.high - 1) >> GRANULE
@@ -67,7 +76,9 @@ class Shadow:
             if access.points is not None and not access.overlaps(other.low, other.high):
                 continue
             if access.family is Family.CP_ASYNC and other.event is access.event:
-                continue
+                # Warps that write the same value; a thread that comes back to the copy is another matter.
+                if other.component != access.component:
+                    continue
             checked.add(id(other))
             self.report(Gap.COMPLETION, other, access)
 

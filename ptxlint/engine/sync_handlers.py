@@ -94,13 +94,16 @@ def mbarrier_arrive(machine: Machine, fiber: Fiber, event: Event, mask: int) -> 
         barrier = machine.mbarrier(address & 0xFFFFFF)
         mbarrier_rules.used(machine, fiber, event, barrier, lanes, remote)
         renew(machine, barrier)
+        if not remote and effect.space is fx.Space.CLUSTER:
+            _peers_arrived(machine, fiber, event, barrier)
         if not remote:
             mbarrier_rules.unseen(machine, fiber, event, barrier, lanes)
             mbarrier_rules.arriving(machine, fiber, event, barrier, lanes, arrivals)
             barrier.last_arrival = event
         if event.b.dst is not None:
             machine.write(fiber, event.b.dst, barrier.phase, lanes)
-        if event.b.expect is not None and not remote:
+        if event.b.expect is not None:
+            # What we let a peer expect of us, it lets us expect of it.
             barrier.expects[event.instruction.index] = event
             _expect(machine, fiber, barrier, event.b.expect, lanes)
         machine.log(fiber, event, lanes, number=barrier.address)
@@ -123,6 +126,22 @@ def mbarrier_arrive(machine: Machine, fiber: Fiber, event: Event, mask: int) -> 
             barrier.expected -= arrivals
         settle_phase(machine, barrier)
     return False
+
+
+def _peers_arrived(machine: Machine, fiber: Fiber, event: Event, barrier: Mbarrier) -> None:
+    """End a phase to which peers of the cluster have added what this CTA has.
+
+    All CTAs of a pair arrive at their leader's barrier, which is this one's. Who arrives again for the next
+    phase has reason to take the one before to be over.
+    """
+    before = barrier.arrivers.get(fiber.component)
+    again = before is not None and before[0] == barrier.phase and before[1] is event
+    if not again or machine.launch.cluster_size < 2 or not barrier.known or barrier.pending <= 0:
+        return
+    if barrier.arrivals * machine.launch.cluster_size >= barrier.expected:
+        machine.outcome.peers += 1
+        machine.cluster_memory.hear()
+        machine.complete(barrier)
 
 
 def _expect(machine: Machine, fiber: Fiber, barrier: Mbarrier, slot: int, lanes: int) -> None:
@@ -209,6 +228,7 @@ def mbarrier_wait(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bo
         machine.synchronised(fiber)
         if barrier.peer or not barrier.known:
             machine.cluster_memory.hear()
+            machine.cluster_memory.listen(fiber.clock, barrier.address)
         known = fiber.clock.seen.get(barrier.component, -1)
         if effect.order is fx.Order.RELAXED:
             relaxed.observe(machine, fiber, barrier.released)

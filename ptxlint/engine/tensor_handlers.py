@@ -8,7 +8,7 @@ from ptxlint.engine.program import Event, LoadsUsed
 from ptxlint.engine.shadow import GRANULE
 from ptxlint.engine.sync_handlers import scalar
 from ptxlint.engine.tensor_memory import ALL_LANES, Allocation, TensorAccess, TensorGap, Unit
-from ptxlint.engine.tensor_rules import note
+from ptxlint.engine.tensor_rules import note, peer_done
 from ptxlint.engine.values import Linear
 from ptxlint.engine.warp import Fiber
 from ptxlint.model import effects as fx
@@ -267,6 +267,9 @@ def tensor_dealloc(machine: Machine, fiber: Fiber, event: Event, mask: int) -> b
     access = _issue(
         machine, fiber, event, mask, Unit.DEALLOC, True, (None, column, column + count, ALL_LANES), None
     )
+    effect: fx.TensorDealloc = event.effect  # type: ignore[assignment]
+    if effect.cta_group == 2:
+        peer_done(machine, fiber, access)
     held = [a for a in memory.allocations if a.low == column]
     if not held:
         memory.unknown_dealloc = True

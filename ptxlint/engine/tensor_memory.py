@@ -9,7 +9,7 @@ from collections.abc import Callable
 from enum import Enum
 
 from ptxlint.engine.clocks import Times, join
-from ptxlint.engine.events import Actor
+from ptxlint.engine.events import Access, Actor
 from ptxlint.engine.program import Event
 
 BUCKET = 6
@@ -38,6 +38,7 @@ class TensorGap(str, Enum):
     NOT_PUBLISHED = "not published"
     NOT_DEALLOCATED = "not deallocated"
     AFTER_RELINQUISH = "after relinquish"
+    PEER_NOT_DONE = "peer not done"  # freed for the pair, and no peer has told since the last use
 
 
 class TensorAccess:
@@ -142,6 +143,19 @@ class TensorMemory:
         self.sites: dict[tuple[int, int], int] = {}
         self.fenced_after: dict[int, Times] = {}
         self.written: set[object] = set()
+        self.unmultiplied: dict[int, dict[int, Access]] = {}
+
+    def copied(self, access: Access) -> None:
+        """Note a copy out of shared memory; one of the same instruction that nothing multiplied was for nothing."""
+        waiting = self.unmultiplied.setdefault(access.actor.warp, {})
+        before = waiting.get(access.event.instruction.index)
+        if before is not None:
+            before.unused = True
+        waiting[access.event.instruction.index] = access
+
+    def multiplied(self, warp: int) -> None:
+        """Note a multiplication by *warp*: it uses what was copied before."""
+        self.unmultiplied.pop(warp, None)
 
     def observe_relaxed(self, warp: int, released: Times) -> None:
         """Note what a relaxed wait by *warp* observed: enough for tcgen05, whose fences order the rest."""

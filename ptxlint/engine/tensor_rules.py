@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from ptxlint.engine.clocks import join
 from ptxlint.engine.events import Hazard, Point
+from ptxlint.engine.omissions import PAST
 from ptxlint.engine.program import Event
 from ptxlint.engine.tensor_memory import ALL_LANES, Allocation, TensorAccess, TensorGap, Unit
 from ptxlint.engine.warp import Fiber
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 KIND = "tcgen05 "
 WGMMA_RELEASED = "wgmma released"
+NEVER_FREED = KIND + TensorGap.NOT_DEALLOCATED.value
 MAIN = "many trips"
 # Roles that leave a loop of unknown length at different turns, as other scenarios try, would part here.
 LIFE = (
@@ -20,6 +22,7 @@ LIFE = (
     TensorGap.NOT_DEALLOCATED,
     TensorGap.NOT_PUBLISHED,
     TensorGap.AFTER_RELINQUISH,
+    TensorGap.PEER_NOT_DONE,
 )
 
 
@@ -38,7 +41,9 @@ def note(
         return
     frees = isinstance(second, TensorAccess) and second.unit is Unit.DEALLOC
     if gap in LIFE or frees:
-        if machine.oracle.scenario.name != MAIN or machine.tensor.loose:
+        scenario = machine.oracle.scenario.name
+        judged = scenario == MAIN or (scenario == PAST and gap is TensorGap.NOT_DEALLOCATED)
+        if not judged or machine.tensor.loose:
             return
         if frees and gap is TensorGap.COMPLETION and _missed_waits(machine):
             # On this path the kernel left out waits that it has: a count of turns that may not occur.
@@ -82,6 +87,19 @@ def address_read(machine: "Machine", fiber: Fiber, event: Event, slot: int) -> N
         holder,
         TensorAccess(event, fiber.actor, Unit.LOAD, False, place, issued, None),
     )
+
+
+def peer_done(machine: "Machine", fiber: Fiber, freed: TensorAccess) -> None:
+    """Report a deallocation for a pair of CTAs by a thread that no peer has told of its last use.
+
+    The peer uses its tensor memory as this CTA does: what it sends after its last load or store is what
+    this CTA sends after its own.
+    """
+    if machine.launch.cluster_size < 2:
+        return
+    last = max(machine.tensor.newest.values(), key=lambda access: access.sequence, default=None)
+    if last is not None and machine.cluster_memory.heard_at(fiber) < last.sequence:
+        note(machine, TensorGap.PEER_NOT_DONE, last, freed)
 
 
 def at_exit(machine: "Machine", fiber: Fiber) -> None:
@@ -138,3 +156,22 @@ def at_end(machine: "Machine") -> None:
     for holder in memory.allocations:
         if holder.freed is None:
             note(machine, TensorGap.NOT_DEALLOCATED, None, holder)
+
+
+def without_unused(machine: "Machine") -> None:
+    """Drop conflicts with copies into tensor memory that nothing multiplies: nobody sees what they read.
+
+    So it is where the loop of the multiplications has no turn.
+    """
+    for waiting in machine.tensor.unmultiplied.values():
+        for access in waiting.values():
+            access.unused = True
+    conflicts = machine.outcome.conflicts
+    for key, conflict in list(conflicts.items()):
+        if not conflict.first.unused:
+            continue
+        used = [pair for pair in conflict.others if not pair[0].unused]
+        if used:
+            conflict.first, conflict.second = used[0]
+        else:
+            del conflicts[key]

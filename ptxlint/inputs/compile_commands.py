@@ -28,6 +28,11 @@ class Entry:
     arguments: tuple[str, ...]
 
 
+def database_path(path: str) -> str:
+    """Return the path of a database, for *path* that names it or its folder."""
+    return os.path.join(path, FILE_NAME) if os.path.isdir(path) else path
+
+
 class CompileCommands:
     """The entries of one database, by file; of several for one file the first counts."""
 
@@ -37,7 +42,7 @@ class CompileCommands:
         Raises:
             InputError: it cannot be read, or is no compilation database.
         """
-        self.path = os.path.join(path, FILE_NAME) if os.path.isdir(path) else path
+        self.path = database_path(path)
         self._entries: dict[str, dict[str, Any]] = {}
         for entry in _read(self.path):
             file = os.path.join(self._directory(entry), entry["file"])
@@ -87,13 +92,11 @@ def _read(path: str) -> Iterator[dict[str, Any]]:
     try:
         data = json.loads(read_bytes(path).decode("utf-8-sig"))
     except json.JSONDecodeError as error:
-        raise InputError(f"{path}: line {error.lineno}, column {error.colno}: {error.msg}") from None
+        raise InputError(f"line {error.lineno}, column {error.colno}: {error.msg}") from None
     except (UnicodeDecodeError, RecursionError):
-        raise InputError(f"{path}: no JSON; {expected}") from None
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
+        raise InputError(f"no JSON; {expected}") from None
     if not isinstance(data, list):
-        raise InputError(f"{path}: {expected}")
+        raise InputError(expected)
     for number, entry in enumerate(data, 1):
         strings = ("file", "directory", "command")
         arguments = entry.get("arguments") if isinstance(entry, dict) else None
@@ -104,7 +107,7 @@ def _read(path: str) -> Iterator[dict[str, Any]]:
             or not (arguments is None or _is_list_of_strings(arguments))
             or ("command" not in entry and arguments is None)
         ):
-            raise InputError(f"{path}: entry {number}: {expected}")
+            raise InputError(f"entry {number}: {expected}")
         yield entry
 
 

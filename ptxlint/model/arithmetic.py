@@ -51,6 +51,16 @@ def opaque(bits: int, written: int = 1) -> Handler:
     return Handler(several, written)
 
 
+# How many sources a computation has.
+_SOURCES = {
+    **dict.fromkeys(words("mov abs neg not cnot popc clz brev bfind getctarank"), 1),
+    **dict.fromkeys(words("add sub mul mulhi mulwide div rem min max and or xor shl shr"), 2),
+    **dict.fromkeys(words("bmsk szext mapa"), 2),
+    **dict.fromkeys(words("mad madhi madwide sad bfe fns prmt shf_l shf_r dp4a selp slct"), 3),
+    "bfi": 4,
+}
+
+
 def plain(
     op: str,
     bits: int,
@@ -59,10 +69,13 @@ def plain(
     extra: tuple[str, ...] = (),
     arity: int | None = None,
 ) -> Handler:
-    """Return a handler for ``op d, a, b…`` with *arity* sources (None: whatever is written)."""
+    """Return a handler for ``op d, a, b…`` with *arity* sources, more are passed over (None: as the ISA has it)."""
+    expected = _SOURCES.get(op) if arity is None else arity
 
     def decode(operands: Operands) -> Effects:
         sources = operands[1:] if arity is None else operands[1 : 1 + arity]
+        if expected is not None and len(sources) != expected:
+            raise ValueError
         return (Compute(op, (operands[0],), sources, bits, signed, source_bits, extra),)
 
     return Handler(decode)
@@ -162,6 +175,8 @@ def _lop3(opcode: str, modifiers: list[str]) -> Handler:
         d, p = pair(operands[0])
         result: tuple[Effect, ...] = ()
         if not isinstance(d, Sink):
+            if len(operands) < 5:
+                raise ValueError
             result = (Compute("lop3", (d,), operands[1:5], 32),)
         if not isinstance(p, Sink):
             result += (Compute("opaque", (p,), (), 1),)
@@ -207,6 +222,8 @@ def _setp(opcode: str, modifiers: list[str]) -> Handler:
     def decode(operands: Operands) -> Effects:
         first = operands[0]
         dsts = (first, _SINK) if isinstance(first, Name) else pair(first)
+        if len(operands) < sources:
+            raise ValueError
         return (Compute("setp", dsts, operands[1:sources], 1, signed, bits, extra),)
 
     return Handler(decode)
@@ -222,7 +239,7 @@ def _set(opcode: str, modifiers: list[str]) -> Handler:
     bits = TYPE_BITS[result]
     if source not in INTEGER_TYPES or result not in INTEGER_TYPES:
         return opaque(bits)
-    return plain("set", bits, source[0] == "s", TYPE_BITS[source], extra)
+    return plain("set", bits, source[0] == "s", TYPE_BITS[source], extra, arity=len(extra) + 1)
 
 
 def _select(opcode: str, modifiers: list[str]) -> Handler:

@@ -73,7 +73,8 @@ class Compute(Effect):
     max, abs, neg, not, and, or, xor, shl, shr, shf_l, shf_r, bfe, bfi, prmt, popc, clz, brev, bfind,
     cnot, lop3, selp, slct, setp, set, cvt, pack (mov.b64 d,{a,b}), unpack (mov.b64 {a,b}, s; several
     dsts), cvta (to generic; extra = space), cvta_to (from generic; extra = space), mapa (a, rank),
-    getctarank, isspacep (extra = space), sext/zext are cvt, dp4a, szext, bmsk, fns, sad, opaque.
+    getctarank, isspacep (extra = space), sext/zext are cvt, dp4a, szext, bmsk, fns, sad, query (of a launch-control
+    response; extra = field, dimension), opaque.
     """
 
     op: str

@@ -34,6 +34,7 @@ from ptxlint.model.opcodes import (
     address,
     check,
     constant,
+    flat,
     integer,
     nothing,
     order_of,
@@ -44,7 +45,7 @@ from ptxlint.model.opcodes import (
     split_at_address,
     words,
 )
-from ptxlint.ptx.syntax import Operand, Sink
+from ptxlint.ptx.syntax import Name, Operand, Sink
 
 _SINK = Sink()
 
@@ -391,7 +392,7 @@ def _launch(opcode: str, modifiers: list[str]) -> Handler:
     form = modifiers[0] if modifiers else ""
     if form == "query_cancel":
         check(opcode, modifiers, _QUERY)
-        return opaque(1 if "is_canceled" in modifiers else 32)
+        return _query(modifiers)
     if form != "try_cancel":
         raise UnknownOpcode(opcode)
     check(opcode, modifiers, _CANCEL)
@@ -401,6 +402,20 @@ def _launch(opcode: str, modifiers: list[str]) -> Handler:
         return (LaunchCancel(address(operands[0]), address(operands[1]), multicast),)
 
     return Handler(decode, 0)
+
+
+def _query(modifiers: list[str]) -> Handler:
+    """What a response says: the same to all who read it."""
+    wanted = next(m for m in modifiers[1:] if m not in ("v4", "b32", "pred", "b128"))
+    field, _, part = wanted.partition("::")
+    bits = 1 if field == "is_canceled" else 32
+
+    def decode(operands: Operands) -> Effects:
+        first = operands[0]
+        dsts = (first,) if isinstance(first, Name) else flat(first)
+        return (Compute("query", dsts, (operands[1],), bits, extra=(field, part)),)
+
+    return Handler(decode)
 
 
 def _grid(opcode: str, modifiers: list[str]) -> Handler:

@@ -31,13 +31,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption("--ptxlint-block", metavar="X[,Y[,Z]]", help="threads a CTA, where the PTX does not say")
     group.addoption("--ptxlint-cluster", metavar="X[,Y[,Z]]", help="CTAs a cluster, likewise")
+    group.addoption("--ptxlint-baseline", metavar="FILE", help="known findings do not fail a test")
+    group.addoption("--ptxlint-config", metavar="FILE", help="configuration, instead of the nearest one")
+    group.addoption(
+        "--ptxlint-isolated", action="store_true", default=None, help="read no configuration of ptxlint"
+    )
     parser.addini("ptxlint_files", "patterns of the PTX files that --ptxlint collects", "args", ["*.ptx"])
     parser.addini("ptxlint_jit", "as --ptxlint-jit", "bool", False)
     parser.addini("ptxlint_select", "as --ptxlint-select", "args", [])
     parser.addini("ptxlint_ignore", "as --ptxlint-ignore", "args", [])
     parser.addini("ptxlint_extend_select", "as --ptxlint-extend-select", "args", [])
-    parser.addini("ptxlint_fail_on", "as --ptxlint-fail-on", "string", "warning")
-    parser.addini("ptxlint_strict", "as --ptxlint-strict", "bool", False)
+    parser.addini("ptxlint_fail_on", "as --ptxlint-fail-on", "string", "")
+    parser.addini("ptxlint_strict", "as --ptxlint-strict", "bool", None)
+    parser.addini("ptxlint_baseline", "as --ptxlint-baseline", "string", "")
+    parser.addini("ptxlint_config", "as --ptxlint-config", "string", "")
+    parser.addini("ptxlint_isolated", "as --ptxlint-isolated", "bool", False)
     parser.addini("ptxlint_block", "as --ptxlint-block", "string", "")
     parser.addini("ptxlint_cluster", "as --ptxlint-cluster", "string", "")
 
@@ -60,12 +68,12 @@ def pytest_configure(config: pytest.Config) -> None:
 def assert_ptx_clean(pytestconfig: pytest.Config) -> Callable[..., None]:
     """Return ``ptxlint.testing.assert_ptx_clean`` with the run's options as its defaults."""
     from ptxlint import testing
-    from ptxlint.pytest_plugin.settings import keywords
+    from ptxlint.pytest_plugin.settings import RunSettings
 
-    chosen = keywords(pytestconfig)
+    settings = RunSettings(pytestconfig).of_run()
 
     def check(kernel: object, **options: Any) -> None:
         __tracebackhide__ = True
-        testing.assert_ptx_clean(kernel, **{**chosen, **options})
+        testing.assert_ptx_clean(kernel, **{"settings": settings, **options})
 
     return check

@@ -13,13 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ptxlint.baseline import Baseline
+from ptxlint.filters import is_excluded
 from ptxlint.inputs import Input, read_input
 from ptxlint.kernel_check import check_item, failure
-from ptxlint.pytest_plugin.settings import settings_of
-from ptxlint.settings import Settings
+from ptxlint.pytest_plugin.settings import RunSettings
+from ptxlint.report.finding import FileReport
+from ptxlint.settings import Settings, UserError
 
 if TYPE_CHECKING:
-    from ptxlint.report.finding import FileReport, Finding
+    from ptxlint.report.finding import Finding
 
 WHOLE_FILE = "file"  # the name of the only item of a file without kernels
 
@@ -52,7 +55,7 @@ class Collector:
     """The hooks of ``--ptxlint``."""
 
     def __init__(self, config: pytest.Config) -> None:
-        self.settings = settings_of(config)
+        self.settings = RunSettings(config)
         self.patterns = config.getini("ptxlint_files")
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -60,19 +63,35 @@ class Collector:
         named = file_path.suffix == ".ptx" and parent.session.isinitpath(file_path)
         if not named and not any(file_path.match(pattern) for pattern in self.patterns):
             return None
-        file: PtxFile = PtxFile.from_parent(parent, path=file_path, settings=self.settings)
+        try:
+            settings = self.settings.of_file(str(file_path))
+            if not named and is_excluded(str(file_path), settings):
+                return None
+            if settings.baseline is not None:
+                Baseline.read(settings.baseline)  # so that trouble with it is told at once
+        except UserError as error:
+            return PtxFile.from_parent(parent, path=file_path, settings=Settings(), trouble=str(error))
+        file: PtxFile = PtxFile.from_parent(parent, path=file_path, settings=settings)
         return file
 
 
 class PtxFile(pytest.File):
     """A PTX file; its items share its analysis."""
 
-    def __init__(self, *, settings: Settings, **rest: Any) -> None:
+    def __init__(self, *, settings: Settings, trouble: str | None = None, **rest: Any) -> None:
+        """Take the settings of the file, or what is wrong with its configuration."""
         super().__init__(**rest)
         self.settings = settings
+        self.trouble = trouble
 
     def collect(self) -> Iterator["PtxItem"]:
-        """Yield an item for each kernel; one for the file when it has none or cannot be read."""
+        """Yield an item for each kernel; one for the file when it has none or cannot be read.
+
+        Raises:
+            CollectError: its configuration, or the baseline, cannot be read.
+        """
+        if self.trouble is not None:
+            raise self.CollectError(self.trouble)
         found = [] if self.input.error else entries(self.input.text)
         self.entries = found or [Entry(WHOLE_FILE, 1)]
         for entry in self.entries:
@@ -90,11 +109,11 @@ class PtxFile(pytest.File):
         return replace(read_input(str(self.path)), path=str(path))
 
     @cached_property
-    def report(self) -> "FileReport":
+    def report(self) -> FileReport:
         """What the check of the whole file gave."""
         return check_item(self.input, self.settings)
 
-    def share(self, entry: Entry) -> "FileReport":
+    def share(self, entry: Entry) -> FileReport:
         """Return what the report says of one kernel.
 
         Problems of the file belong to the kernel in which, or behind which, they are. The first item also
@@ -135,7 +154,7 @@ class PtxItem(pytest.Item):
         if file.input.error is not None:
             pytest.fail(f"{file.input.path}: {file.input.error}", pytrace=False)
         share = file.share(self.entry)
-        text = failure([share], file.settings)
+        text = failure([share])
         if text is not None:
             pytest.fail(text, pytrace=False)
 

@@ -18,7 +18,7 @@ import pytest
 from ptxlint.inputs import Input, InputError
 from ptxlint.kernel_check import check_item, failure
 from ptxlint.kernel_objects import triton_input
-from ptxlint.pytest_plugin.settings import settings_of
+from ptxlint.pytest_plugin.settings import RunSettings
 
 if TYPE_CHECKING:
     from ptxlint.report.finding import FileReport
@@ -98,7 +98,7 @@ class JitChecks:
     """The hooks of ``--ptxlint-jit``."""
 
     def __init__(self, config: pytest.Config) -> None:
-        self.settings = settings_of(config)
+        self.settings = RunSettings(config).of_run()
         self.recorder = Recorder()
         self._reports: dict[Input, FileReport] = {}
         if importlib.util.find_spec("triton") is None:
@@ -173,7 +173,7 @@ class JitChecks:
         for kernel in kernels:
             if kernel not in self._reports:
                 self._reports[kernel] = check_item(kernel, self.settings)
-            text = failure([self._reports[kernel]], self.settings)
+            text = failure([self._reports[kernel]])
             if text is not None:
                 texts.append(text)
         return "\n\n".join(texts) or None

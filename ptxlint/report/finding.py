@@ -114,6 +114,7 @@ class KernelReport:
         coverage: What was analysed.
         findings: What was found and is reported, in the order of lines.
         hidden: What a comment or the baseline hides.
+        deselected: What was found and is not asked for.
         title: How texts call it: the C++ name, shortened; empty when it is *name*.
         demangled: The C++ name in full; empty when it has none.
         symbols: The C++ names in full of the variables that texts name, by their names in the PTX.
@@ -124,6 +125,7 @@ class KernelReport:
     coverage: Coverage
     findings: list[Finding] = field(default_factory=list)
     hidden: list[Hidden] = field(default_factory=list)
+    deselected: list[Finding] = field(default_factory=list)
     title: str = ""
     demangled: str = ""
     symbols: dict[str, str] = field(default_factory=dict)
@@ -134,7 +136,7 @@ class FileReport:
     """The result for one input.
 
     *error* is the text of what stopped it (exit status 2); *seconds* is the wall-clock time that checking it
-    took; *hidden* are findings of no kernel; *fail_on* is the least severity that is a failure; in the folders
+    took; *hidden* and *deselected* are findings of no kernel; *fail_on* is the least severity that is a failure; in the folders
     *source_roots* the source files that ``.loc`` names are looked for; *notes* are what the user should know
     of how it was read.
     """
@@ -146,9 +148,18 @@ class FileReport:
     text: str = ""
     seconds: float = 0.0
     hidden: list[Hidden] = field(default_factory=list)
+    deselected: list[Finding] = field(default_factory=list)
     fail_on: Severity = Severity.WARNING
     source_roots: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
+
+    def findings(self) -> list[Finding]:
+        """Return all findings, those of no kernel first."""
+        return [*self.problems, *(finding for kernel in self.kernels for finding in kernel.findings)]
+
+    def fails(self) -> bool:
+        """Return whether there is a finding as bad as the settings say."""
+        return any(finding.severity.rank >= self.fail_on.rank for finding in self.findings())
 
 
 @dataclass(slots=True)
@@ -160,12 +171,7 @@ class Report:
 
     def findings(self) -> list[Finding]:
         """Return all findings, those of syntax problems included, in order."""
-        found: list[Finding] = []
-        for file in self.files:
-            found.extend(file.problems)
-            for kernel in file.kernels:
-                found.extend(kernel.findings)
-        return found
+        return [finding for file in self.files for finding in file.findings()]
 
     def hidden(self) -> list[Hidden]:
         """Return what is not reported because of a comment or the baseline, in order."""

@@ -8,13 +8,11 @@ where they differ within one function, and that is what a reader recognises.
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 from ptxlint.ptx.source import SourceLocation
 from ptxlint.report.finding import FileReport, Finding, Site, Step
 from ptxlint.report.paths import shown_path
-
-MAX_SOURCE_BYTES = 16 << 20
+from ptxlint.report.source_files import SourceFiles
 
 _ASM = re.compile(r"\b(?:asm|__asm__)\b")
 
@@ -35,7 +33,7 @@ class Sources:
     """The source files that one PTX file names, read at most once, as far as they are on disk."""
 
     def __init__(self, ptx_path: str, ptx_text: str, roots: Iterable[str] = ()) -> None:
-        self._folders = (Path(ptx_path).parent, Path(), *map(Path, roots))
+        self._files = SourceFiles(ptx_path, roots)
         self.ptx_path = ptx_path
         self._ptx_text = ptx_text
         self._ptx_lines: list[str] | None = None
@@ -83,18 +81,13 @@ class Sources:
         return self._paths[file]
 
     def _load(self, file: str) -> str | None:
-        """Read *file*, as named, beside the PTX, in the working directory, in the roots; return its path."""
-        if not file or "\0" in file:
+        """Read *file*, as the PTX names it; return its path."""
+        found = self._files.read(file)
+        if found is None:
             return None
-        for folder in self._folders:
-            path = folder / file
-            try:
-                if path.is_file() and path.stat().st_size <= MAX_SOURCE_BYTES:
-                    self._texts[str(path)] = path.read_text("utf-8", errors="replace").split("\n")
-                    return str(path)
-            except OSError:
-                continue
-        return None
+        path, text = found
+        self._texts[path] = text.split("\n")
+        return path
 
 
 class Placer:

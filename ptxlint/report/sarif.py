@@ -99,7 +99,7 @@ class _Run:
             "ruleId": finding.code,
             "level": _LEVELS[finding.severity],
             "message": _message("\n".join([finding.message, row.help()]).strip()),
-            "locations": [self._at(row, finding.site)],
+            "locations": [self._primary(row)],
         }
         related = self._related(row)
         if related:
@@ -153,6 +153,14 @@ class _Run:
                 for actor, steps in flows.items()
             ]
         }
+
+    def _primary(self, row: Row) -> Json:
+        """Return where the finding is, with the line of text: PTX is seldom in a repository."""
+        location = self._at(row, row.finding.site)
+        line = row.placer.text(row.placer.place(row.finding.site))
+        if line.strip():
+            location["physicalLocation"]["region"]["snippet"] = {"text": spell_surrogates(line)}
+        return location
 
     def _at(self, row: Row, site: Site, note: str = "") -> Json:
         place = row.placer.place(site)

@@ -11,6 +11,7 @@ from ptxlint.report.printable import printable
 from ptxlint.report.summary import plural
 
 SLOWEST = 5
+MOST_OPCODES = 20  # in texts
 
 # The pairs of Coverage, with the words for them.
 PAIRS = {
@@ -151,8 +152,10 @@ def render(report: Report) -> Iterator[str]:
             f"    {found.findings:5}  {found.code}  {found.severity.value:7}  {found.name}{times}"
         )
     yield f"  unknown instructions: {sum(totals.unknown_instructions.values()) or 'none'}"
-    for opcode, count in totals.unknown_instructions.items():
+    for opcode, count in [*totals.unknown_instructions.items()][:MOST_OPCODES]:
         yield printable(f"    {count:5}  {opcode}")
+    if len(totals.unknown_instructions) > MOST_OPCODES:
+        yield f"    … {len(totals.unknown_instructions) - MOST_OPCODES} more; JSON has all"
     if len(totals.slowest) > 1:
         yield "  slowest:"
         for path, seconds in totals.slowest:

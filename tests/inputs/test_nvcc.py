@@ -183,7 +183,7 @@ def test_a_bad_database(install: Install, tmp_path: Path, text: str, words: str)
 
 def test_a_missing_database(tmp_path: Path) -> None:
     [item] = read("k.cu", compile_commands=str(tmp_path / "none.json"))
-    assert (item.error or "").endswith("none.json: no such file or directory")
+    assert (item.path, item.error) == (str(tmp_path / "none.json"), "no such file or directory")
 
 
 @pytest.mark.skipif(find_tool("nvcc") is None, reason="needs nvcc")

@@ -215,11 +215,11 @@ ROWS: list[tuple[str, Effect]] = [
     ),
     (
         "clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p1, %rq1",
-        Compute("opaque", R("%p1"), (), 1),
+        Compute("query", R("%p1"), R("%rq1"), 1, extra=("is_canceled", "")),
     ),
     (
         "clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 {%r1, %r2, %r3, _}, %rq1",
-        Compute("opaque", (*R("%r1", "%r2", "%r3"), NO), ()),
+        Compute("query", (*R("%r1", "%r2", "%r3"), NO), R("%rq1"), extra=("get_first_ctaid", "")),
     ),
     ("griddepcontrol.wait", GridDependency(True)),
     ("griddepcontrol.launch_dependents", GridDependency(False)),

@@ -17,7 +17,7 @@ README = (ROOT / "README.md").read_text("utf-8")
 def blocks(heading: str, language: str) -> list[str]:
     """Return the code of that language in the section under *heading*."""
     _, _, rest = README.partition(f"\n### {heading}\n")
-    section = re.split(r"^#+ ", rest, maxsplit=1, flags=re.MULTILINE)[0] if language != "toml" else rest
+    section = re.split(r"^##+ ", rest, maxsplit=1, flags=re.MULTILINE)[0]
     return re.findall(rf"^```{language}\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
 
 

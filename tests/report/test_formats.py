@@ -170,6 +170,8 @@ def test_sarif_tells_the_whole_finding(folder: Path) -> None:
     assert "```" not in rule["help"]["text"]
     assert result["partialFingerprints"] == {"ptxlint/v1": "0123456789abcdef"}
     assert position(result["locations"][0]) == ("copy.cu", 9, 3)
+    snippet = result["locations"][0]["physicalLocation"]["region"]["snippet"]
+    assert snippet == {"text": "\t\tload(stages[c % 2], from);"}
     assert [position(place) for place in result["relatedLocations"]] == [
         ("copy.cu", 6, 3),
         ("copy.cu", 8, 3),

@@ -1,15 +1,18 @@
 """Reports in files: whole or not at all."""
 
+import json
 import os
 import stat
 import subprocess
 import sys
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
 
+from ptxlint.report.formats import FORMATS
 from ptxlint.report.output import OutputError, Target, write_file
-from tests.conftest import FIXTURES
+from tests.conftest import FIXTURES, ROOT
 
 HAZARD = FIXTURES / "ptx201" / "two_stage_copy.sm_90a.ptx"
 posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX files")
@@ -51,6 +54,35 @@ def test_a_named_format_is_written_beside_what_is_printed(tmp_path: Path) -> Non
     assert "<testsuites " in junit.read_text("utf-8")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="needs file names of any bytes")
+@pytest.mark.parametrize("locale", ["C.UTF-8", "POSIX"])
+def test_file_names_of_any_bytes(tmp_path: Path, locale: str) -> None:
+    name = b"k\xff\xed\xa0\x80\n\x1b[31m%0A::error::,\xc3\xa4<&]]>.ptx"
+    with open(os.fsencode(tmp_path) + b"/" + name, "wb") as file:
+        file.write(HAZARD.read_bytes())
+    targets = [f"--output-file={format}={tmp_path / format}.out" for format in FORMATS]
+    done = subprocess.run(
+        [sys.executable, "-m", "ptxlint", "check", *targets, name],
+        cwd=tmp_path,
+        capture_output=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "LC_ALL": locale, "PYTHONUTF8": "0"},
+    )
+    assert (done.returncode, done.stderr) == (1, b"")
+    written = {format: (tmp_path / f"{format}.out").read_bytes().decode("utf-8") for format in FORMATS}
+    assert all("\x1b" not in text for text in written.values())
+    sarif = json.loads(written["sarif"])
+    [artifact] = sarif["runs"][0]["artifacts"]
+    assert artifact["location"]["uri"] == (
+        "k%FF%ED%A0%80%0A%1B%5B31m%250A%3A%3Aerror%3A%3A%2C%C3%A4%3C%26%5D%5D%3E.ptx"
+    )
+    assert ElementTree.fromstring(written["junit"]).get("failures") == "1"
+    assert len(written["github"].splitlines()) == len(written["concise"].splitlines()) == 1
+    assert written["github"].startswith("::error file=k\\xff\\xed\\xa0\\x80\\x0a\\x1b[31m%250A%3A%3Aerror")
+    for format in ("json", "gitlab", "rdjson"):
+        assert "\\ud" not in written[format]
+        json.loads(written[format])
+
+
 @posix
 @pytest.mark.parametrize("old", ["the good report\n", None])
 def test_a_full_disk_leaves_the_old_report(tmp_path: Path, old: str | None) -> None:
@@ -82,6 +114,7 @@ def test_a_pipe_that_nobody_reads_any_more(tmp_path: Path) -> None:
         [sys.executable, "-c", f"import os; os.close(os.open({str(fifo)!r}, os.O_RDONLY))"]
     )
     done = check("--output-format", "sarif", "--output-file", fifo, HAZARD)
+    reader.kill()  # it waits still if nobody came
     reader.wait()
     assert done.returncode in (1, 2)  # 1 where all fitted into the pipe
     assert "Traceback" not in done.stderr

@@ -1,0 +1,1 @@
+"""Fuzzing: made-up and broken PTX, and what must hold of each (``python -m tests.fuzz --help``)."""
