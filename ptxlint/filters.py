@@ -22,6 +22,9 @@ def apply(report: FileReport, settings: Settings) -> FileReport:
         found = [finding for finding in findings if _is_kept(finding, settings, dropped)]
         return [_with_severity(finding, settings) for finding in found]
 
+    def others(findings: list[Finding], dropped: Prefixes) -> list[Finding]:
+        return [finding for finding in findings if not _is_kept(finding, settings, dropped)]
+
     def hidden(found: list[Hidden], dropped: Prefixes) -> list[Hidden]:
         return [one for one in found if _is_kept(one.finding, settings, dropped)]
 
@@ -29,13 +32,19 @@ def apply(report: FileReport, settings: Settings) -> FileReport:
     for kernel in report.kernels:
         dropped = (*of_file, *ignored_in_kernel(kernel.name, settings))
         kernels.append(
-            replace(kernel, findings=kept(kernel.findings, dropped), hidden=hidden(kernel.hidden, dropped))
+            replace(
+                kernel,
+                findings=kept(kernel.findings, dropped),
+                hidden=hidden(kernel.hidden, dropped),
+                deselected=others(kernel.findings, dropped),
+            )
         )
     return replace(
         report,
         kernels=kernels,
         problems=kept(report.problems, of_file),
         hidden=hidden(report.hidden, of_file),
+        deselected=others(report.problems, of_file),
         fail_on=settings.fail_on,
         source_roots=settings.source_roots,
     )

@@ -31,6 +31,10 @@ class Died:
         self.how = how
 
 
+class NoWorkerError(Exception):
+    """The system lets no process start."""
+
+
 class Worker(Generic[Task]):
     """One process; *task* is what it is at. *held* is for its owner: what the process has in memory."""
 
@@ -78,11 +82,23 @@ class Workers(Generic[Task]):
         return any(worker.task is not None for worker in self._workers)
 
     def idle(self) -> Worker[Task] | None:
-        """Return a process that waits for work, a new one while there are fewer than there may be."""
+        """Return a process that waits for work, a new one while there are fewer than there may be.
+
+        Raises:
+            NoWorkerError: there is none, and the system does not let one start.
+        """
         for worker in self._workers:
             if worker.task is None:
                 return worker
-        return self._start() if len(self._workers) < self._count else None
+        if len(self._workers) == self._count:
+            return None
+        try:
+            return self._start()
+        except OSError as error:
+            if not self._workers:
+                raise NoWorkerError(str(error)) from None
+            self._count = len(self._workers)
+            return None
 
     def send(self, worker: Worker[Task], task: Task, message: object) -> None:
         """Give *worker* something to do."""

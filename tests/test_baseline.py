@@ -52,9 +52,23 @@ def test_what_is_gone_is_told_and_removed(run: Run) -> None:
     assert "stale" not in run("check", "--baseline", KNOWN, "combine.ptx").out
     result = run("check", "--write-baseline", KNOWN, "copy.ptx")
     assert result.err.startswith(
-        f"{KNOWN}: 1 known finding; 0 added, 1 removed, 1 kept of files that were not checked\n- PTX201 in copy.ptx"
+        f"{KNOWN}: 1 known finding; 0 added, 1 removed, 1 kept of what was not checked\n- PTX201 in copy.ptx"
     )
     assert run("check", "--baseline", KNOWN, "copy.ptx", "combine.ptx").status == 0
+
+
+def test_what_is_not_asked_for_is_neither_stale_nor_removed(run: Run) -> None:
+    write("copy.ptx", COPY)
+    write("combine.ptx", COMBINE)
+    files = ("copy.ptx", "combine.ptx")
+    run("check", "--write-baseline", KNOWN, *files)
+    for chosen in (("--select", "PTX1"), ("--ignore", "PTX2")):
+        assert "stale" not in run("check", *chosen, "--baseline", KNOWN, *files).out
+        result = run("check", *chosen, "--write-baseline", KNOWN, *files)
+        assert (
+            result.err == f"{KNOWN}: 2 known findings; 0 added, 0 removed, 1 kept of what was not checked\n"
+        )
+    assert run("check", "--baseline", KNOWN, *files).status == 0
 
 
 def test_an_entry_hides_one_finding_of_its_file_or_of_one_that_moved(run: Run) -> None:

@@ -71,6 +71,17 @@ def test_processes_that_are_not_forked(monkeypatch: pytest.MonkeyPatch) -> None:
     assert check(HAZARD, CLEAN, jobs=2) == one
 
 
+def test_without_the_right_to_start_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "many.ptx").write_text(many_kernels("a b c"))
+    plain = check(HAZARD, tmp_path / "many.ptx")
+
+    def refuse(self: object) -> None:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr("ptxlint.workers.Workers._start", refuse)
+    assert check(HAZARD, tmp_path / "many.ptx", jobs=4) == plain
+
+
 @needs_fork
 @pytest.mark.parametrize("jobs", [2, 3])
 def test_a_process_that_dies_costs_one_kernel(

@@ -10,6 +10,8 @@ from ptxlint.report.finding import Severity
 from ptxlint.report.formats import FORMATS
 from ptxlint.settings import BLOCK_LIMITS, CLUSTER_LIMITS, LaunchHint, Triple, read_shape
 
+ALWAYS = "PTX999"
+
 
 class ValueProblem(Exception):
     """A value that a key cannot have: what is wrong, and the text in the file that it is about."""
@@ -114,7 +116,10 @@ def _severities(value: Any, folder: Path) -> tuple[tuple[str, Severity], ...]:
     found = []
     for code, level in _table(value).items():
         try:
-            found.append((known_prefix(code.upper()), _severity(level, folder)))
+            prefix = known_prefix(code.upper())
+            if prefix == ALWAYS:
+                raise ValueProblem("what cannot be parsed is always an error", code)
+            found.append((prefix, _severity(level, folder)))
         except ValueError as error:
             raise ValueProblem(str(error).rstrip("."), code) from None
         except ValueProblem as problem:

@@ -495,6 +495,8 @@ def tensor_commit(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bo
         mbarrier_rules.used(machine, fiber, event, barrier, lanes, peer_of(address) != 0)
         renew(machine, barrier)
         mbarrier_rules.arriving(machine, fiber, event, barrier, lanes, 1)
+        if effect.cta_group == 2 or effect.multicast is not None:
+            machine.cluster_memory.hear()  # of the pair's multiplications, or as a symmetric peer tells us
         barrier.last_arrival = event
         clock = machine.publish(fiber, lanes)
         if component in machine.tcgen05:

@@ -529,17 +529,15 @@ class Machine:
                     found = self.outcome.exits.get(key)
                     if found is not None and not (found.forced and not self.tainted):
                         continue
-                    others = [
-                        e
-                        for e in self.logs.get(fiber.warp.index, ())
-                        if e.event.kind == "BulkWait" and not e.actor.mask & queue.mask
+                    waits = [
+                        (index != fiber.warp.index, -entry.sequence, entry)
+                        for index, log in self.logs.items()
+                        for entry in log
+                        if entry.event.kind == "BulkWait"
+                        and entry.sequence > access.sequence
+                        and not (index == fiber.warp.index and entry.actor.mask & queue.mask)
                     ]
-                    foreign = others[-1] if others else None
-                    for index, log in self.logs.items():
-                        if index != fiber.warp.index:
-                            waits = [e for e in log if e.event.kind == "BulkWait"]
-                            if waits and foreign is None:
-                                foreign = waits[-1]
+                    foreign = min(waits, key=lambda wait: wait[:2])[2] if waits else None
                     self.outcome.exits[key] = PendingAtExit(
                         access,
                         fiber.actor,
