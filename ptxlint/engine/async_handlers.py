@@ -6,6 +6,7 @@ from ptxlint.engine.barrier_rules import ALIGNED, is_aligned
 from ptxlint.engine.events import Access, Actor, Family, Hazard, Point
 from ptxlint.engine.machine import Handler, Machine
 from ptxlint.engine.memory_handlers import (
+    MAX_SHARED,
     bulk_zero,
     concrete,
     memory_access,
@@ -52,7 +53,6 @@ from ptxlint.engine.warp import Fiber, Frame
 from ptxlint.model import effects as fx
 
 DEFAULT_EXTENT = 16
-MAX_SHARED = 1 << 18
 
 
 def _site(fiber: Fiber, event: Event) -> tuple[int, int]:

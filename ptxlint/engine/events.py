@@ -64,6 +64,7 @@ class Access:
         "size",
         "time",
         "unused",
+        "vague",
         "write",
     )
 
@@ -95,6 +96,7 @@ class Access:
         self.queue: object = None
         self.previous = -1
         self.exact = True
+        self.vague = False
         self.unused = False
 
     def overlaps(self, low: int, high: int) -> bool:
