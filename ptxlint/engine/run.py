@@ -301,12 +301,15 @@ def analyse(analysis: Analysis, max_steps: int = MAX_STEPS) -> Analysis:
         once(Scenario(NO_TRIP, trips=0, outer_trips=1))
         if not outcome.budget_stop:
             once(Scenario("odd trips", trips=trips - 1, outer_trips=2, generous=True))
-        for more in (1, 2, 3):
+        for more in (1, 4, 2):
             if outcome.budget_stop or not _unreached(analysis):
                 break
             once(
                 Scenario(
-                    f"{trips + more} trips", trips=trips + more, outer_trips=1 + more, generous=more == 2
+                    f"{trips + more} trips",
+                    trips=trips + more,
+                    outer_trips=min(4, 1 + more),
+                    generous=more != 1,
                 )
             )
     if any(event.kind == "MbarrierWait" and not event.spin for _, event in analysis.events()):
