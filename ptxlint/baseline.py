@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import ptxlint
+from ptxlint.demangle import LONGEST, demangle, elided, without_parameters
 from ptxlint.report.finding import FileReport, Finding, Hidden, Report
 from ptxlint.settings import UserError
 
@@ -35,7 +36,8 @@ class Entry:
     message: str
 
     def __str__(self) -> str:
-        where = f"{self.file}: {self.kernel}" if self.kernel else self.file
+        kernel = without_parameters(demangle([self.kernel])[self.kernel])
+        where = f"{self.file}: {elided(kernel, LONGEST)}" if kernel else self.file
         return f"{self.code} in {where}: {self.message}"
 
 
@@ -159,7 +161,8 @@ def render(entries: Iterable[Entry]) -> str:
                 "file": entry.file,
                 "kernel": entry.kernel,
                 "message": entry.message,
-            }
+            },
+            ensure_ascii=False,
         )
         for entry in entries
     ]

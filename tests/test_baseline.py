@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,17 @@ def test_what_is_known_is_hidden_and_counted(run: Run) -> None:
     assert [re.findall(r"PTX\d+", line)[0] for line in result.out.splitlines()] == ["PTX102"]
     written = json.loads(run("check", "--baseline", KNOWN, "--output-format", "json", "in").out)
     assert written["summary"]["hidden_by_baseline"] == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs file names of any bytes")
+def test_names_of_every_kind(run: Run) -> None:
+    name = "größe \udcff.ptx"
+    write(name, COPY.replace("two_stage_copy(", "_ZN2my4copyILi2EEEvPKhPhi("))
+    result = run("check", "--write-baseline", KNOWN, name)
+    assert result.status == 0
+    assert "my::copy<2>: " in result.err or "_ZN2my" in result.err
+    assert "größe" in Path(KNOWN).read_text("utf-8")
+    assert run("check", "--baseline", KNOWN, name).status == 0
 
 
 def test_what_is_gone_is_told_and_removed(run: Run) -> None:

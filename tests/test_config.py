@@ -85,6 +85,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
     [
         ('ignore = ["PTX1"]\nselct = ["PTX1"]\n', ':2: unknown key "selct"; did you mean "select"?'),
         ('fail_on = "error"\n', ':1: unknown key "fail_on"; did you mean "fail-on"?'),
+        ("xyzzy = 1\n", ':1: unknown key "xyzzy"; known are select, ignore, extend-select, '),
         ('\nselect = [\n  "PTX101",\n  "PTX2O1",\n]\n', ":4: select: no rule's code begins with 'PTX2O1'; did you mean PTX201?"),
         ('select = "PTX1"\n', ':1: select: expected a list of strings, found the string "PTX1"'),
         ("select = [1]\n", ":1: select: expected a list of strings, found a list of other things"),

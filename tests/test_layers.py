@@ -29,7 +29,7 @@ ALLOWED = {
     "names": {"report", "demangle"},
     "filters": {"report", "settings", "checks", "demangle"},
     "suppressions": {"ptx", "report", "settings", "codes", "filters"},
-    "baseline": {"report", "settings"},
+    "baseline": {"report", "settings", "demangle"},
     "fingerprints": {"checks", "engine"},
     "config": {"report", "settings", "codes"},
     "linter": {

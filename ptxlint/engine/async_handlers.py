@@ -189,6 +189,7 @@ def bulk_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
             machine.outcome.unresolved.add(site)
             if barrier is not None:
                 barrier.unknown_bytes = True
+                barrier.tx_unknown = True
                 barrier.tx += 1
             return False
         machine.outcome.resolved.add(site)
@@ -219,6 +220,10 @@ def bulk_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
                 mbarrier_rules.touched(machine, fiber, event, mask, address, address + size, True)
             if barrier is not None:
                 access.completion = (barrier.component, barrier.stamp(barrier.phase))
+                if effect.tensor_map is not None:
+                    access.box = event.instruction.opcode, machine.address(fiber, event.b.tensor_map)
+                elif size is None:
+                    barrier.tx_unknown = True
                 barrier.copies.append((event, address, access, size if size is not None else -1))
             perform(machine, fiber, access)
             machine.forget_values(address, address + extent)

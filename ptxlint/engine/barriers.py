@@ -50,6 +50,8 @@ class Mbarrier:
         "sites",
         "suspects",
         "tx",
+        "tx_unknown",
+        "unborn",
         "unknown_bytes",
         "unseen",
         "users",
@@ -67,6 +69,7 @@ class Mbarrier:
         self.tx = 0
         self.copied = 0
         self.unknown_bytes = False
+        self.tx_unknown = False
         self.arrivals = 0
         self.copies: list[tuple[Event, int, Access | None, int]] = []
         self.gathered = Clock.empty()
@@ -83,6 +86,7 @@ class Mbarrier:
         # expect-tx and arrival sites, findings that wait for the end of the run.
         self.shared = False
         self.early: list[tuple[Event, Actor]] = []
+        self.unborn: Problem | None = None
         self.users: dict[int, tuple[int, Event, Actor]] = {}
         self.arrivers: dict[int, tuple[int, Event, int]] = {}
         self.last_arrival: Event | None = None
@@ -107,6 +111,7 @@ class Mbarrier:
         self.tx = 0
         self.copied = 0
         self.unknown_bytes = False
+        self.tx_unknown = False
         self.arrivals = 0
         self.copies = []
         self.expects = {}
@@ -138,6 +143,7 @@ class Mbarrier:
         self.tx = 0
         self.copied = 0
         self.unknown_bytes = False
+        self.tx_unknown = False
         self.arrivals = 0
         self.copies = []
         self.expects = {}
