@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ptxlint import cache, linter, runner
+from ptxlint import cache, linter, runner, workers
 from ptxlint.cache import Cache, CacheError, clean
 from ptxlint.inputs import InputOptions
 from ptxlint.report.finding import FileReport
@@ -300,3 +300,15 @@ def test_every_field_of_a_report_is_kept() -> None:
         to_plain(object())
     with pytest.raises(ValueError, match="fields of FileReport"):
         from_plain(FileReport, [1])
+
+
+@pytest.mark.parametrize(
+    ("share", "most"), [("max 100000", 64), ("150000 100000", 2), ("1 100000", 1), ("", 64)]
+)
+def test_a_container_has_its_share_of_processors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, share: str, most: int
+) -> None:
+    (tmp_path / "cpu.max").write_text(share)
+    monkeypatch.setattr(workers, "_CPU_SHARE", tmp_path / "cpu.max")
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(64)), raising=False)
+    assert workers.available_processors() == most
