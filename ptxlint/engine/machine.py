@@ -834,6 +834,10 @@ class Machine:
     def conflict(self, gap: Gap, first: Access, second: Access) -> None:
         """Record a conflict; the first evidence of a pair of instructions is kept."""
         outcome = self.outcome
+        if first.vague and not (second.low <= first.low and first.high <= second.high):
+            return
+        if second.vague and not (first.low <= second.low and second.high <= first.high):
+            return
         known = self.oracle.scenario.known
         if known and self.running is not None:
             code = id(self.running.code)
