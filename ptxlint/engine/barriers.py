@@ -53,6 +53,7 @@ class Mbarrier:
         "unknown_bytes",
         "unseen",
         "users",
+        "watchers",
     )
 
     def __init__(self, address: int, component: int) -> None:
@@ -72,6 +73,7 @@ class Mbarrier:
         self.gathered = Clock.empty()
         self.released = Clock.empty()
         self.observers: dict[int, tuple[int, int]] = {}
+        self.watchers: dict[int, tuple[int, int, int, Event, Actor]] = {}
         self.passed: set[tuple[int, int]] = set()
         self.init_event: Event | None = None
         self.init_component = 0
@@ -113,6 +115,7 @@ class Mbarrier:
         self.gathered = Clock.empty()
         self.released = Clock.empty()
         self.observers = {}
+        self.watchers = {}
         self.passed = set()
 
     def stamp(self, phase: int) -> int:
