@@ -50,6 +50,8 @@ class Mbarrier:
         "sites",
         "suspects",
         "tx",
+        "tx_unknown",
+        "unborn",
         "unknown_bytes",
         "unseen",
         "users",
@@ -68,6 +70,7 @@ class Mbarrier:
         self.tx = 0
         self.copied = 0
         self.unknown_bytes = False
+        self.tx_unknown = False
         self.arrivals = 0
         self.copies: list[tuple[Event, int, Access | None, int]] = []
         self.gathered = Clock.empty()
@@ -85,6 +88,7 @@ class Mbarrier:
         # expect-tx and arrival sites, findings that wait for the end of the run.
         self.shared = False
         self.early: list[tuple[Event, Actor]] = []
+        self.unborn: Problem | None = None
         self.users: dict[int, tuple[int, Event, Actor]] = {}
         self.arrivers: dict[int, tuple[int, Event, int]] = {}
         self.last_arrival: Event | None = None
@@ -109,6 +113,7 @@ class Mbarrier:
         self.tx = 0
         self.copied = 0
         self.unknown_bytes = False
+        self.tx_unknown = False
         self.arrivals = 0
         self.copies = []
         self.expects = {}
@@ -141,6 +146,7 @@ class Mbarrier:
         self.tx = 0
         self.copied = 0
         self.unknown_bytes = False
+        self.tx_unknown = False
         self.arrivals = 0
         self.copies = []
         self.expects = {}

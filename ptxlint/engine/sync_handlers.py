@@ -151,6 +151,7 @@ def _expect(machine: Machine, fiber: Fiber, barrier: Mbarrier, slot: int, lanes:
     else:
         barrier.tx += 1
         barrier.unknown_bytes = True
+        barrier.tx_unknown = True
 
 
 def mbarrier_expect(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
@@ -177,6 +178,7 @@ def mbarrier_complete(machine: Machine, fiber: Fiber, event: Event, mask: int) -
             barrier.copied += amount * popcount(lanes)
         else:
             barrier.unknown_bytes = True
+            barrier.tx_unknown = True
         settle_phase(machine, barrier)
     return False
 
