@@ -165,7 +165,7 @@ def test_names_are_escaped() -> None:
 def test_text_marks_both_accesses() -> None:
     text = shown(COPY, "text")
     assert re.search(r"store cp\.async\.bulk \[b1\].*<-- \(1\) PTX201", text)
-    assert re.search(r"load cp\.async\.bulk \[b0 m0\].*<-- \(2\) PTX201", text)
+    assert re.search(r"load cp\.async\.bulk \[b1 m1\].*<-- \(2\) PTX201", text)
     assert "missing between (1) and (2): " in text
 
 
