@@ -136,8 +136,10 @@ SLEEPER = f"#!{sys.executable}\nimport os, time\nopen(os.environ['LOG'], 'a').wr
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_an_interrupt_ends_everything(tmp_path: Path, jobs: int) -> None:
+@pytest.mark.parametrize(
+    ("jobs", "asked", "status"), [(1, signal.SIGINT, 130), (2, signal.SIGINT, 130), (2, signal.SIGTERM, 143)]
+)
+def test_an_interrupt_ends_everything(tmp_path: Path, jobs: int, asked: int, status: int) -> None:
     (tmp_path / "bin").mkdir()
     (tmp_path / "tmp").mkdir()
     (tmp_path / "bin" / "nvcc").write_text(SLEEPER)
@@ -155,9 +157,9 @@ def test_an_interrupt_ends_everything(tmp_path: Path, jobs: int) -> None:
         stderr=subprocess.PIPE,
     )
     until(lambda: log.exists() and len(log.read_text().split()) == jobs)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(asked)
     out, err = process.communicate(timeout=30)
-    assert (process.returncode, out, err.strip()) == (130, b"", b"")
+    assert (process.returncode, out, err.strip()) == (status, b"", b"")
     for number in log.read_text().split():
         until(lambda number=number: has_ended(number))  # type: ignore[misc]
     assert list((tmp_path / "tmp").iterdir()) == []

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 FINDINGS = 1
 FAILURE = 2
+STALE_SHOWN = 10
 
 
 @click.command(cls=CheckCommand)
@@ -227,6 +228,8 @@ def tell(report: Report) -> None:
     for note, (first, *others) in paths.items():
         more = f" and {len(others)} more" if others else ""
         click.echo(f"ptxlint: note: {printable(first)}{more}: {printable(note)}", err=True)
+    for entry in report.stale[:STALE_SHOWN]:
+        click.echo(f"ptxlint: note: stale in the baseline: {printable(entry)}", err=True)
     for file in report.files:
         if file.error is not None:
             error = "\n".join(printable_lines(file.error))

@@ -184,6 +184,7 @@ def bulk_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
     if into and out_of:
         machine.cluster_memory.copy(fiber, event, mask)
     if into:
+        machine.last_load[fiber.warp.index] = machine.sequence
         points = concrete(machine, machine.address(fiber, event.b.destination), mask)
         if points is None:
             machine.outcome.unresolved.add(site)

@@ -55,6 +55,7 @@ class Mbarrier:
         "unknown_bytes",
         "unseen",
         "users",
+        "watchers",
     )
 
     def __init__(self, address: int, component: int) -> None:
@@ -75,6 +76,7 @@ class Mbarrier:
         self.gathered = Clock.empty()
         self.released = Clock.empty()
         self.observers: dict[int, tuple[int, int]] = {}
+        self.watchers: dict[int, tuple[int, int, int, Event, Actor]] = {}
         self.passed: set[tuple[int, int]] = set()
         self.init_event: Event | None = None
         self.init_component = 0
@@ -118,6 +120,7 @@ class Mbarrier:
         self.gathered = Clock.empty()
         self.released = Clock.empty()
         self.observers = {}
+        self.watchers = {}
         self.passed = set()
 
     def stamp(self, phase: int) -> int:

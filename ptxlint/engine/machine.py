@@ -142,6 +142,7 @@ class Machine:
         )
         self.alloc_slots: set[int] = set()
         self.responses = 0
+        self.last_load: dict[int, int] = {}
         self.tracks_values = any(code.tracks_values for code in (kernel, *functions.values()))
         self.denies = oracle.scenario.name == "denied waits"
         self.denied: dict[tuple[int, ...], int] = {}
@@ -574,6 +575,7 @@ class Machine:
     def complete(self, barrier: Mbarrier) -> None:
         """End the phase of *barrier* and wake its waiters."""
         mbarrier_rules.completing(self, barrier)
+        mbarrier_rules.lapping(self, barrier)
         barrier.complete()
         self.wake_waiters(barrier)
 

@@ -492,6 +492,37 @@ def completing(machine: Machine, barrier: Mbarrier) -> None:
     )
 
 
+def lapping(machine: Machine, barrier: Mbarrier) -> None:
+    """Check that all who waited for the phase before know it to be over before this phase ends too.
+
+    A wait by parity tells a phase only from the next (9.7.13.15.16): whoever is two phases behind takes
+    the one for the other. Only where all arrivals are this CTA's own, so that what they know is known,
+    and a tcgen05.commit ends the phase; whoever has issued a load since its wait may be known by the data.
+    """
+    if machine.tainted or machine.denies or barrier.peer or not barrier.known or not barrier.phase:
+        return
+    last = barrier.last_arrival
+    if barrier.arrivals < barrier.expected or last is None or last.kind != "TensorCommit":
+        return
+    known = barrier.gathered.seen
+    for component, (phase, time, sequence, event, actor) in barrier.watchers.items():
+        if machine.last_load.get(actor.warp, -1) > sequence:
+            continue
+        if phase == barrier.phase - 1 and known.get(component, -1) < time:
+            problem = _problem(
+                machine,
+                "mbarrier-lapped",
+                event,
+                actor,
+                last,
+                cause="lapped",
+                address=barrier.address,
+                by=machine.running.warp.index if machine.running is not None else -1,
+            )
+            barrier.suspects.append(problem)
+            return
+
+
 def finish(machine: Machine) -> None:
     """Tell what was kept, of barriers that no peer adds to, or that are wrong whatever a peer adds."""
     outcome = machine.outcome
@@ -524,6 +555,8 @@ def finish(machine: Machine) -> None:
 
 def _too_many_alone(barrier: Mbarrier, problem: Problem) -> bool:
     """Whether one thread arrives twice, waiting for nothing in between, where one arrival ends a phase."""
+    if problem.kind == "mbarrier-lapped":
+        return not barrier.peer
     alone = barrier.expected == 1 and not barrier.peer
     return alone and problem.facts.get("cause") == "arrives-again"
 

@@ -240,6 +240,9 @@ def mbarrier_wait(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bo
         fresh = fiber.clock.seen.get(barrier.component, -1) > known
         if fresh:
             barrier.observers[fiber.component] = (barrier.phase - 1, fiber.time)
+            actor = mbarrier_rules.actor_of(fiber, mask)
+            watch = (barrier.phase - 1, fiber.time, machine.sequence, event, actor)
+            barrier.watchers[fiber.component] = watch
         elif barrier.phase == 0 and (fiber.component, -1) not in barrier.passed:
             fresh = True
             barrier.passed.add((fiber.component, -1))
