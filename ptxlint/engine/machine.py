@@ -31,6 +31,7 @@ from ptxlint.engine.events import (
 from ptxlint.engine.global_memory import GlobalMemory
 from ptxlint.engine.launch import Launch
 from ptxlint.engine.oracle import Oracle, Scenario
+from ptxlint.engine.phase_bytes import Phase
 from ptxlint.engine.program import Alu, Code, Event
 from ptxlint.engine.shadow import GRANULE, Shadow
 from ptxlint.engine.tensor_maps import TensorMaps
@@ -141,6 +142,7 @@ class Machine:
         )
         self.alloc_slots: set[int] = set()
         self.responses = 0
+        self.last_load: dict[int, int] = {}
         self.tracks_values = any(code.tracks_values for code in (kernel, *functions.values()))
         self.denies = oracle.scenario.name == "denied waits"
         self.denied: dict[tuple[int, ...], int] = {}
@@ -157,6 +159,8 @@ class Machine:
         self.tainted = False
         self.live_low, self.live_high = 1 << 60, 0
         self.touched: set[tuple[int, int, int]] = set()
+        self.starved: list[Problem] = []
+        self.phases: list[Phase] = []
         self.deferred: dict[int, Clock] = {}
         self.waits: dict[int, int] = {}
         self.mbarrier_waits: dict[int, int] = {}
@@ -571,6 +575,7 @@ class Machine:
     def complete(self, barrier: Mbarrier) -> None:
         """End the phase of *barrier* and wake its waiters."""
         mbarrier_rules.completing(self, barrier)
+        mbarrier_rules.lapping(self, barrier)
         barrier.complete()
         self.wake_waiters(barrier)
 
@@ -634,12 +639,11 @@ class Machine:
         outcome = self.outcome
         if outcome.forced >= 40:
             return False
+        mbarrier_rules.starved(self)
         for fiber in self.blocked:
             state = fiber.blocked
             if state is None:
                 continue
-            if state[0] == "mbarrier":
-                mbarrier_rules.starved(self, state[1], state[3], fiber, self._waited())  # type: ignore[arg-type]
             outcome.forced += 1
             self.tainted = True
             if state[0] == "mbarrier":
@@ -832,6 +836,10 @@ class Machine:
     def conflict(self, gap: Gap, first: Access, second: Access) -> None:
         """Record a conflict; the first evidence of a pair of instructions is kept."""
         outcome = self.outcome
+        if first.vague and not (second.low <= first.low and first.high <= second.high):
+            return
+        if second.vague and not (first.low <= second.low and second.high <= first.high):
+            return
         known = self.oracle.scenario.known
         if known and self.running is not None:
             code = id(self.running.code)
