@@ -41,7 +41,7 @@ ALLOWED = {
     "inputs": {"report", "tools"},
     "cache": {"report", "settings", "_data"},
     "workers": set(),
-    "runner": {"session", "settings", "inputs", "report", "cache", "workers", "tools", "records"},
+    "runner": {"session", "linter", "settings", "inputs", "report", "cache", "workers", "tools", "records"},
     "session": {
         *("config", "records", "linter", "filters", "settings", "inputs", "report"),
         *("suppressions", "names", "baseline"),
