@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import ptxlint
+from ptxlint.demangle import LONGEST, demangle, elided, without_parameters
 from ptxlint.report.finding import FileReport, Finding, Hidden, Report
+from ptxlint.report.paths import shown_path
 from ptxlint.settings import UserError
 
 VERSION = 1
@@ -35,13 +37,14 @@ class Entry:
     message: str
 
     def __str__(self) -> str:
-        where = f"{self.file}: {self.kernel}" if self.kernel else self.file
+        kernel = without_parameters(demangle([self.kernel])[self.kernel])
+        where = f"{self.file}: {elided(kernel, LONGEST)}" if kernel else self.file
         return f"{self.code} in {where}: {self.message}"
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What writing a baseline changed; *kept* are entries of files that were not checked."""
+    """What writing a baseline changed; *kept* are entries of what was not checked or asked for."""
 
     entries: list[Entry]
     added: list[Entry]
@@ -64,21 +67,22 @@ class Baseline:
         Raises:
             BaselineError: it cannot be read, or is no baseline.
         """
+        shown = shown_path(path)
         if os.path.exists(path) and not os.path.isfile(path):
-            raise BaselineError(f"{path}: no baseline: this is no regular file")
+            raise BaselineError(f"{shown}: no baseline: this is no regular file")
         try:
             data = json.loads(Path(path).read_text("utf-8-sig"))
         except FileNotFoundError:
-            raise BaselineError(f"{path}: there is no such baseline; --write-baseline makes one") from None
+            raise BaselineError(f"{shown}: there is no such baseline; --write-baseline makes one") from None
         except OSError as error:
-            raise BaselineError(f"{path}: {(error.strerror or str(error)).lower()}") from None
+            raise BaselineError(f"{shown}: {(error.strerror or str(error)).lower()}") from None
         except UnicodeDecodeError as error:
-            raise BaselineError(f"{path}: no baseline: no UTF-8 text at offset {error.start}") from None
+            raise BaselineError(f"{shown}: no baseline: no UTF-8 text at offset {error.start}") from None
         except json.JSONDecodeError as error:
-            raise BaselineError(f"{path}:{error.lineno}:{error.colno}: no baseline: {error.msg}") from None
+            raise BaselineError(f"{shown}:{error.lineno}:{error.colno}: no baseline: {error.msg}") from None
         except (ValueError, RecursionError) as error:
-            raise BaselineError(f"{path}: no baseline: {error}") from None
-        return cls(path, _entries(path, data))
+            raise BaselineError(f"{shown}: no baseline: {error}") from None
+        return cls(path, _entries(shown, data))
 
     def hide(self, report: Report) -> Report:
         """Return *report* with known findings moved to ``hidden``, and the stale entries."""
@@ -87,7 +91,7 @@ class Baseline:
     def updated(self, report: Report) -> Change:
         """Return what the baseline becomes with the findings of *report* known.
 
-        Entries of files that the run did not check stay.
+        Entries of files that the run did not check stay, and those of codes that were not asked for.
 
         Raises:
             BaselineError: something in the run could not be checked, so that the baseline would lack it.
@@ -96,7 +100,8 @@ class Baseline:
         if failed:
             raise BaselineError(f"{self.path}: not written, as {failed[0]} was not checked completely")
         checked = {self._name(file.path) for file in report.files}
-        kept = [entry for entry in self._match(report)[1] if entry.file not in checked]
+        _, left, apart = self._match(report)
+        kept = [*(entry for entry in left if entry.file not in checked), *apart]
         found = [
             Entry(finding.fingerprint, finding.code, self._name(file.path), kernel, finding.message)
             for file in report.files
@@ -105,18 +110,19 @@ class Baseline:
         entries = sorted([*kept, *found], key=lambda e: (e.file, e.kernel, e.code, e.fingerprint, e.message))
         return Change(entries, _minus(entries, self.entries), _minus(self.entries, entries), len(kept))
 
-    def _match(self, report: Report) -> tuple[Report, list[Entry]]:
-        """Return *report* with what is known hidden, and the entries that match nothing."""
+    def _match(self, report: Report) -> tuple[Report, list[Entry], list[Entry]]:
+        """Return *report* with what is known hidden, the entries that match nothing, and those set apart.
+
+        Set apart are those of findings that are there and are not asked for.
+        """
         left = list(self.entries)
-        files = []
-        for file in report.files:
-            name = self._name(file.path)
-            files.append(_hide(file, left, {name}))
+        apart: list[Entry] = []
+        files = [_hide(file, left, {self._name(file.path)}, apart) for file in report.files]
         gone = {entry.file for entry in left if not self._is_there(entry.file)}
-        files = [_hide(file, left, gone) for file in files]
+        files = [_hide(file, left, gone, apart) for file in files]
         checked = {self._name(file.path) for file in files if file.error is None}
         stale = [str(entry) for entry in left if entry.file in checked]
-        return replace(report, files=files, stale=stale), left
+        return replace(report, files=files, stale=stale), left, apart
 
     def _is_there(self, file: str) -> bool:
         """Return whether a file is on disk, or the one that it was taken from: ``libx.so#k.ptx``."""
@@ -157,7 +163,8 @@ def render(entries: Iterable[Entry]) -> str:
                 "file": entry.file,
                 "kernel": entry.kernel,
                 "message": entry.message,
-            }
+            },
+            ensure_ascii=False,
         )
         for entry in entries
     ]
@@ -166,8 +173,11 @@ def render(entries: Iterable[Entry]) -> str:
     return f'{{\n  "version": {VERSION},\n  "ptxlint": "{ptxlint.__version__}",\n  "findings": {listed}\n}}\n'
 
 
-def _hide(file: FileReport, left: list[Entry], names: set[str]) -> FileReport:
-    """Hide what an entry of *left* for a file in *names* knows; the entries that do are removed from it."""
+def _hide(file: FileReport, left: list[Entry], names: set[str], apart: list[Entry]) -> FileReport:
+    """Hide what an entry of *left* for a file in *names* knows; the entries that do are removed from it.
+
+    Those of findings that are not asked for are added to *apart*.
+    """
     by_fingerprint: dict[str, list[Entry]] = {}
     for entry in left:
         if entry.file in names:
@@ -191,6 +201,11 @@ def _hide(file: FileReport, left: list[Entry], names: set[str]) -> FileReport:
         kept, hidden = split(kernel.findings)
         kernels.append(replace(kernel, findings=kept, hidden=[*kernel.hidden, *hidden]))
     kept, hidden = split(file.problems)
+    for finding in [*file.deselected, *(f for kernel in file.kernels for f in kernel.deselected)]:
+        entries = by_fingerprint.get(finding.fingerprint)
+        if entries:
+            taken.append(entries.pop(0))
+            apart.append(taken[-1])
     used = set(map(id, taken))
     left[:] = [entry for entry in left if id(entry) not in used]
     return replace(file, kernels=kernels, problems=kept, hidden=[*file.hidden, *hidden])

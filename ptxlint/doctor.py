@@ -47,7 +47,12 @@ _TOOLS = (
 _PACKAGES = (
     ("demangle", "demangle", "C++ names", "pip install demangle (Python 3.11 and newer)"),
     ("triton", "triton", "checking the kernels of Triton in tests", "pip install triton"),
-    ("cupy", "cupy-cuda12x", "checking the kernels of CuPy in tests", 'pip install "ptxlint[device]"'),
+    (
+        "cupy",
+        "cupy-cuda12x",
+        "running kernels on a GPU, and checking those of CuPy in tests",
+        'pip install "ptxlint[device]"',
+    ),
 )
 _CUPY_NAMES = ("cupy-cuda12x", "cupy-cuda13x", "cupy-cuda11x", "cupy")
 _VERSION = re.compile(r"\bV(\d+(?:\.\d+)+)|\brelease (\d+(?:\.\d+)+)|\b(\d+(?:\.\d+)+)\b")

@@ -3,9 +3,9 @@
 import os
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from functools import cache
 from pathlib import Path
 
+from ptxlint.codes import OFF_BY_DEFAULT
 from ptxlint.demangle import matches_kernel
 from ptxlint.report.finding import FileReport, Finding, Hidden, Severity
 from ptxlint.settings import Prefixes, Settings
@@ -22,6 +22,9 @@ def apply(report: FileReport, settings: Settings) -> FileReport:
         found = [finding for finding in findings if _is_kept(finding, settings, dropped)]
         return [_with_severity(finding, settings) for finding in found]
 
+    def others(findings: list[Finding], dropped: Prefixes) -> list[Finding]:
+        return [finding for finding in findings if not _is_kept(finding, settings, dropped)]
+
     def hidden(found: list[Hidden], dropped: Prefixes) -> list[Hidden]:
         return [one for one in found if _is_kept(one.finding, settings, dropped)]
 
@@ -29,13 +32,19 @@ def apply(report: FileReport, settings: Settings) -> FileReport:
     for kernel in report.kernels:
         dropped = (*of_file, *ignored_in_kernel(kernel.name, settings))
         kernels.append(
-            replace(kernel, findings=kept(kernel.findings, dropped), hidden=hidden(kernel.hidden, dropped))
+            replace(
+                kernel,
+                findings=kept(kernel.findings, dropped),
+                hidden=hidden(kernel.hidden, dropped),
+                deselected=others(kernel.findings, dropped),
+            )
         )
     return replace(
         report,
         kernels=kernels,
         problems=kept(report.problems, of_file),
         hidden=hidden(report.hidden, of_file),
+        deselected=others(report.problems, of_file),
         fail_on=settings.fail_on,
         source_roots=settings.source_roots,
     )
@@ -62,18 +71,11 @@ def wanted(code: str, settings: Settings) -> bool:
     """
     select, ignore = settings.select, settings.ignore
     more = settings.extend_select
-    if code in _off_by_default() and code not in (*select, *more):
+    if code in OFF_BY_DEFAULT and code not in (*select, *more):
         return False
     chosen = max((len(p) for p in (*select, *more) if code.startswith(p)), default=-1 if select else 0)
     dropped = max((len(p) for p in ignore if code.startswith(p)), default=-1)
     return chosen >= 0 and chosen > dropped
-
-
-@cache
-def _off_by_default() -> frozenset[str]:
-    from ptxlint.checks import ALL_CHECKS
-
-    return frozenset(check.code for check in ALL_CHECKS if not check.default)
 
 
 def _ignored_in_file(path: str, settings: Settings) -> Prefixes:

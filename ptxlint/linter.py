@@ -25,8 +25,6 @@ from ptxlint.report.finding import (
 )
 from ptxlint.settings import Settings, Triple
 
-Options = Settings
-
 
 def check_text(text: str, path: str, settings: Settings) -> FileReport:
     """Check one PTX text and keep what *settings* ask for.

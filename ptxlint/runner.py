@@ -4,6 +4,7 @@ Every caller gets the same reports in the same order, however many processes the
 the cache. Filters are for the caller: what is found here is everything.
 """
 
+import contextlib
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -17,7 +18,7 @@ from ptxlint.report.finding import FileReport
 from ptxlint.session import ParsedInput, Part, internal_error, join, launch_settings
 from ptxlint.settings import Settings
 from ptxlint.tools import scratch_folder
-from ptxlint.workers import Died, Worker, Workers, available_processors
+from ptxlint.workers import Died, NoWorkerError, Worker, Workers, available_processors
 
 Progress = Callable[[int, int], None]
 SettingsOf = Callable[[Input], Settings]
@@ -143,45 +144,42 @@ class _Run:
         self._next = 1
         return any(item.text.count(".entry") > 1 for item in items)
 
-    # One after the other, in this process.
-
     def here(self) -> None:
-        """Do everything in this process."""
-        while task := self._take():
-            if isinstance(task, _Read):
-                source = self._sources[task.source]
-                assert isinstance(source, str)
-                self._add(task.source, list(self._reader.read(source)))
-            elif isinstance(task, _Begin):
-                text = self._texts[task.source][task.place]
-                parsed = ParsedInput(text.item, text.launch)
-                parts = [parsed.kernel(number) for number in range(parsed.kernels)]
-                self._finish(text, join(parsed.report, parts), not parsed.failed and _all_found(parts))
-            self._end(task)
-
-    # Side by side.
+        """Do everything in this process, one after the other."""
+        answer, held = _Answerer(self._reader), _Held()
+        while task := self._take(held.held):
+            self._accept(task, answer(self._message(task, held)))
+            self._tell()
 
     def in_processes(self, jobs: int) -> None:
-        """Do everything in at most *jobs* processes."""
+        """Do everything in at most *jobs* processes, or here where none can be started."""
         make = partial(_Answerer, self._reader.without_search())
-        with scratch_folder() as scratch, Workers[_Task](jobs, make, scratch) as workers:
-            while True:
-                self._hand_out(workers)
-                if not workers.is_busy:
-                    return
-                for task, result in workers.collect(TICK if self._progress else None):
-                    self._accept(task, result)
-                self._tell()
+        with contextlib.ExitStack() as stack:
+            try:
+                scratch = stack.enter_context(scratch_folder())
+                workers = stack.enter_context(Workers[_Task](jobs, make, scratch))
+                while self._hand_out(workers):
+                    for task, result in workers.collect(TICK if self._progress else None):
+                        self._accept(task, result)
+                    self._tell()
+            except NoWorkerError:
+                self.here()
 
-    def _hand_out(self, workers: "Workers[_Task]") -> None:
+    def _hand_out(self, workers: "Workers[_Task]") -> bool:
+        """Give every process that waits something to do; return whether any has."""
+        if self._has_work():
+            from ptxlint import linter  # noqa: F401 (once, before processes are forked, and not in each of them)
         while self._has_work() and (worker := workers.idle()):
             task = self._take(worker.held)
             assert task is not None
             workers.send(worker, task, self._message(task, worker))
+        return workers.is_busy
 
-    def _message(self, task: _Task, worker: "Worker[_Task]") -> object:
+    def _message(self, task: _Task, worker: "Worker[_Task] | _Held") -> "str | _Job":
         if isinstance(task, _Read):
-            return self._sources[task.source]
+            source = self._sources[task.source]
+            assert isinstance(source, str)
+            return source
         text = self._texts[task.source][task.place]
         held, worker.held = worker.held, (task.source, task.place)
         number = task.number if isinstance(task, _Kernel) else None
@@ -230,8 +228,6 @@ class _Run:
             report = join(text.head, parts)
             report.text = text.item.text
             self._finish(text, report, not text.failed and _all_found(parts))
-
-    # Both.
 
     def _take(self, held: object = None) -> _Task | None:
         """Return the next task: first what goes on, of that what a process has in memory; then new sources."""
@@ -321,6 +317,12 @@ class _Job:
     seconds: float
 
 
+class _Held:
+    """Which text this process has in memory."""
+
+    held: object = None
+
+
 class _Answerer:
     """What a process does: read a source, parse a text, analyse a kernel of the text that it has."""
 
@@ -343,7 +345,7 @@ class _Answerer:
                 return self._parsed.kernel(message.number)
             parsed = self._parsed
             head = parsed.report
-            head.text = ""  # the other side has it
+            head.text = ""  # who asks has it
             end = time.monotonic() + message.seconds
             parts: list[Part] = []
             while len(parts) < parsed.kernels and time.monotonic() < end:

@@ -27,7 +27,7 @@ _COMMENT = re.compile(
 _SKIPPED = re.compile(r"\s*(?:$|//|\#|\.loc\b|/\*.*\*/\s*$)")
 _FILE = re.compile(r'\.file\s+(\d+)\s+"([^"]*)"')
 _LOC = re.compile(r"(?:\.loc|inlined_at)\s+(\d+)\s+(\d+)")
-_INLINE = re.compile(r"@\[\s*(\S+?):(\d+):(\d+)")
+_INLINE = re.compile(r"@\[\s*(\S+?):(\d+):\d+")
 
 
 @dataclass(eq=False, slots=True)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Task = TypeVar("Task")
 
 MAX_WORKERS = 60  # what a wait for processes can take on Windows
+_CPU_SHARE = Path("/sys/fs/cgroup/cpu.max")  # of control groups, version 2: microseconds, and of how many
 _PATIENCE = 10.0  # seconds that a process has to end what it started, when asked
 
 
@@ -29,6 +30,10 @@ class Died:
 
     def __init__(self, how: str) -> None:
         self.how = how
+
+
+class NoWorkerError(Exception):
+    """The system lets no process start."""
 
 
 class Worker(Generic[Task]):
@@ -78,11 +83,23 @@ class Workers(Generic[Task]):
         return any(worker.task is not None for worker in self._workers)
 
     def idle(self) -> Worker[Task] | None:
-        """Return a process that waits for work, a new one while there are fewer than there may be."""
+        """Return a process that waits for work, a new one while there are fewer than there may be.
+
+        Raises:
+            NoWorkerError: there is none, and the system does not let one start.
+        """
         for worker in self._workers:
             if worker.task is None:
                 return worker
-        return self._start() if len(self._workers) < self._count else None
+        if len(self._workers) == self._count:
+            return None
+        try:
+            return self._start()
+        except OSError as error:
+            if not self._workers:
+                raise NoWorkerError(str(error)) from None
+            self._count = len(self._workers)
+            return None
 
     def send(self, worker: Worker[Task], task: Task, message: object) -> None:
         """Give *worker* something to do."""
@@ -164,7 +181,10 @@ def _serve(
 
 
 def available_processors() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    """Return how many processors this process may use, a container's share counted up to the next whole one."""
+    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    try:
+        quota, period = map(int, _CPU_SHARE.read_text("ascii").split())
+    except (OSError, ValueError):  # no control group, or "max": no limit
+        return count
+    return max(1, min(count, -(-quota // max(1, period))))

@@ -75,6 +75,15 @@ def test_what_nvcc_says_is_shown_and_the_rest_is_checked(run: Run, nvcc: Path) -
     assert "error[PTX201]" in out
 
 
+def test_a_note_on_many_files_is_one_line(run: Run, nvcc: Path) -> None:
+    for name in ("a.cu", "b.cu", "c.cu"):
+        Path(name).write_text("good")
+    status, _, err = run("check", "--include", "cu", ".")
+    assert status == 0
+    assert err.startswith("ptxlint: note: ./a.cu#a.sm_90a.ptx and 2 more: compiled for sm_90a")
+    assert err.count("\n") == 1
+
+
 def test_only_a_database(run: Run, nvcc: Path) -> None:
     Path("k.cu").write_text("good")
     Path("compile_commands.json").write_text('[{"file": "k.cu", "directory": "", "command": "nvcc -c k.cu"}]')

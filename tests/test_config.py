@@ -5,9 +5,11 @@ import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ptxlint.config import ConfigError, Configurations, read_config
-from ptxlint.config.keys import KEYS
+from ptxlint.config.keys import KEYS, ValueProblem
 from ptxlint.report.finding import Severity
 from ptxlint.settings import LaunchHint, Settings
 from tests.conftest import FIXTURES, ROOT
@@ -83,6 +85,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
     [
         ('ignore = ["PTX1"]\nselct = ["PTX1"]\n', ':2: unknown key "selct"; did you mean "select"?'),
         ('fail_on = "error"\n', ':1: unknown key "fail_on"; did you mean "fail-on"?'),
+        ("xyzzy = 1\n", ':1: unknown key "xyzzy"; known are select, ignore, extend-select, '),
         ('\nselect = [\n  "PTX101",\n  "PTX2O1",\n]\n', ":4: select: no rule's code begins with 'PTX2O1'; did you mean PTX201?"),
         ('select = "PTX1"\n', ':1: select: expected a list of strings, found the string "PTX1"'),
         ("select = [1]\n", ":1: select: expected a list of strings, found a list of other things"),
@@ -97,6 +100,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         ("baseline = 1\n", ":1: baseline: expected the path of a file"),
         ('[severity]\nPTX101 = "note"\nPTX102 = "fatal"\n', ":3: severity: PTX102: 'fatal' is not one of"),
         ('[severity]\nPTY = "note"\n', ":2: severity: no rule's code begins with 'PTY'"),
+        ('[severity]\nPTX999 = "note"\n', ":2: severity: PTX999: what cannot be parsed is always an error"),
         ("severity = 3\n", ":1: severity: expected a table, found the number 3"),
         ('[per-file-ignores]\n"a" = ["PTX1"]\n"b" = ["PTX777"]\n', ":3: per-file-ignores: \"b\": no rule's code"),
         ('[kernels."a*"]\nblok = 1\n', ':2: kernels: "a*": unknown key "blok"; did you mean "block"?'),
@@ -113,6 +117,30 @@ def test_what_is_wrong_is_told_with_its_line(run: Run, tmp_path: Path, text: str
     assert result.err.startswith("ptxlint: error: ptxlint.toml")
     assert words in result.err
     assert result.out == ""
+
+
+VALUES = st.recursive(
+    st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.dates()
+    | st.sampled_from(["", "PTX1", "ptx101,PTX2", "PTX999", "error", "1,2", "\0", "é"]),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from(["", "PTX1", "a*", "block", "cluster"]), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@given(st.sampled_from(sorted(KEYS)), VALUES)
+def test_any_value_is_read_or_refused(name: str, value: object) -> None:
+    try:
+        read = KEYS[name].read(value, Path())
+    except ValueProblem:
+        return
+    chosen = Settings().with_choices(**{KEYS[name].setting: read})
+    assert getattr(chosen, KEYS[name].setting) == read
 
 
 def test_all_that_is_wrong_is_told_at_once_and_in_its_table(run: Run, tmp_path: Path) -> None:

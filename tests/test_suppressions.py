@@ -1,9 +1,12 @@
 """Comments that hide findings: where they count, and what is said about those that do not."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ptxlint.suppressions import parse
 from tests.conftest import FIXTURES, ROOT
@@ -57,6 +60,28 @@ def test_a_comment_in_ptx_hides_a_finding_at_either_access(run: Run, line: int, 
 def test_a_comment_in_source_hides_a_finding_by_any_link_of_the_chain(run: Run, line: int) -> None:
     comment = "// ptxlint: ignore[PTX201] see above"
     assert check(run, PTX, with_line(CUDA, line, after=comment)) == (0, [], ["see above"])
+
+
+def test_comments_in_python(run: Run) -> None:
+    """Triton writes the chain of inlined functions into a comment of its ``.loc``."""
+    ptx = PTX.replace('"two_stage_copy.cu"', '"kernel.py"')
+    ptx = re.sub(
+        r"(\.loc\t1 \d+ \d+), .*inlined_at 1 (\d+) (\d+)", r"\1 // kernel.py:0:0 @[ kernel.py:\2:\3 ]", ptx
+    )
+    Path("kernel.py").write_text("\n" * 200, "utf-8")
+    chains = [line for line in ptx.split("\n") if "@[" in line]
+    assert chains
+    called_at = {int(line.split("kernel.py:")[-1].split(":")[0]) for line in chains}
+    hidden = []
+    for number in called_at:
+        lines = [""] * 200
+        lines[number - 1] = "# ptxlint: ignore[PTX201] ordered by the caller"
+        lines[number - 1] = f"copy()  {lines[number - 1]}"
+        Path("kernel.py").write_text("\n".join(lines), "utf-8")
+        status, _, reasons = check(run, ptx)
+        hidden += reasons if status == 0 else []
+    assert hidden
+    assert set(hidden) == {"ordered by the caller"}
 
 
 def test_a_comment_alone_counts_for_the_next_line_of_code(run: Run) -> None:
@@ -123,6 +148,23 @@ def test_the_comment_of_the_readme(run: Run) -> None:
     assert lines[SECOND - 1].split(";")[0].strip() == line.split(";")[0]
     lines[SECOND - 1] = line
     assert check(run, PTX, "\n".join(lines)) == (0, [], ["the store is waited for in load"])
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["//", "#", "/*", "*/", " ", "ptxlint:", "ignore", "[", "]", "PTX101", ",", "x", ".loc"]
+        ),
+        max_size=12,
+    )
+)
+def test_any_line_is_read(parts: list[str]) -> None:
+    line = "".join(parts)
+    for suppression in parse([line, "code();"]):
+        assert suppression.codes or suppression.wrong
+        assert suppression.line == 1
+        assert suppression.applies_to in (1, 2)
+        assert line[suppression.column - 1] in "/#"
 
 
 def test_parsing() -> None:

@@ -56,6 +56,9 @@ def hand_over(conflict: Conflict) -> HandOver | None:
         stale = facts.get("issuer_stale")
         if isinstance(stale, LogEntry):
             return HandOver(Fault.WRONG_PHASE, stale, -1, -1, by_issuer=True)
+        if facts.get("first_fill"):
+            # Nothing else was there to be read: the reader means this load, and did not wait for it.
+            return HandOver(Fault.NO_WAIT, None, -1, -1)
         return HandOver(Fault.EARLY_RELEASE if entry else Fault.EARLY_REFILL, entry, -1, -1)
     if conflict.gap is not Gap.COMPLETION or first.family not in LOADS or not first.write:
         return None

@@ -6,6 +6,7 @@ from ptxlint.checks.base import Check, Context, Draft, short_opcode
 from ptxlint.engine.events import Problem
 from ptxlint.engine.program import Event
 from ptxlint.engine.run import MBARRIER_EFFECTS
+from ptxlint.flow.cfg import Cfg
 from ptxlint.model import effects as fx
 from ptxlint.report.finding import Confidence, Finding, Fix, Severity, Step
 
@@ -40,16 +41,43 @@ def blurred(context: Context) -> bool:
     return False
 
 
-def unreached(context: Context) -> bool:
-    """Whether some operation that adds arrivals or bytes was never executed."""
+def unreached(context: Context, stopped: frozenset[int] = frozenset()) -> bool:
+    """Whether some operation that adds arrivals or bytes was never executed.
+
+    What can only be reached by passing one of the instructions *stopped* of the kernel does not count.
+    """
     kinds = (fx.MbarrierArrive, fx.MbarrierExpect, fx.MbarrierComplete, fx.CpAsyncArrive, fx.TensorCommit)
     executed = context.analysis.executed
     for code, event in context.analysis.events():
         counted = isinstance(event.effect, kinds)
         counted = counted or (isinstance(event.effect, fx.BulkCopy) and event.effect.mbarrier is not None)
         if counted and (id(code), event.instruction.index) not in executed:
-            return True
+            if code is not context.analysis.kernel or not behind(code.cfg, event.instruction.index, stopped):
+                return True
     return False
+
+
+def behind(cfg: Cfg, instruction: int, stopped: frozenset[int]) -> bool:
+    """Whether every way from the entry to *instruction* passes one of *stopped*."""
+    if not stopped:
+        return False
+    blocks = {block.index: (block.start, block.end) for block in cfg.blocks}
+    work, seen = [0], {0}
+    while work:
+        index = work.pop()
+        if index == cfg.exit:
+            continue
+        start, end = blocks[index]
+        first = min((at for at in stopped if start <= at < end), default=end)
+        if start <= instruction < first:
+            return False
+        if first < end:
+            continue
+        for target in cfg.blocks[index].successors:
+            if target not in seen:
+                seen.add(target)
+                work.append(target)
+    return True
 
 
 def confidence(context: Context, problem: Problem) -> Confidence:

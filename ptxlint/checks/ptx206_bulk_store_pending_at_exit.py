@@ -28,7 +28,9 @@ class BulkStorePendingAtExit(Check):
             )
             cause = "no-drain"
             other = pending.waited_by_others
-            if other is not None and other.detail == "nothing issued":
+            wait = wait_after(access, context)
+            foreign = other is not None and other.detail == "nothing issued"
+            if other is not None and foreign and (wait is None or wait.event is other.event):
                 cause = "non-issuer"
                 message += f": {other.actor} waits, but {access.actor} issued it"
                 steps.append(
@@ -40,7 +42,6 @@ class BulkStorePendingAtExit(Check):
                     )
                 )
             else:
-                wait = wait_after(access, context)
                 effect = wait.event.effect if wait else None
                 if wait is not None and isinstance(effect, fx.BulkWait):
                     cause = "wait-too-weak" if effect.pending else "drain-off-path"
@@ -65,4 +66,4 @@ class BulkStorePendingAtExit(Check):
                     'asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");',
                 ),
             )
-            yield Draft(finding, (self.code, cause), access.event)
+            yield Draft(finding, (self.code,), access.event)

@@ -1,8 +1,9 @@
 """PTX301: the destination of an async load is used before a wait on its phase succeeded."""
 
 from ptxlint.checks.base import Check, Context, Verdict
-from ptxlint.checks.loads import Fault, hand_over
+from ptxlint.checks.loads import LOADS, Fault, hand_over
 from ptxlint.engine.events import Conflict
+from ptxlint.records import replace
 from ptxlint.report.finding import Fix, Severity
 
 
@@ -18,6 +19,8 @@ class ReadBeforeCompletion(Check):
         found = hand_over(conflict)
         if found is None or found.fault is not Fault.NO_WAIT:
             return None
+        if conflict.first.family not in LOADS:
+            conflict = replace(conflict, first=conflict.second, second=conflict.first)
         first, second = conflict.first, conflict.second
         verb = "overwrites" if second.write else "reads"
         message = (
@@ -29,4 +32,4 @@ class ReadBeforeCompletion(Check):
             "waitLoop: mbarrier.try_wait.parity.shared::cta.b64 p, [mbar], parity;\n@!p bra waitLoop;",
             "while (!cuda::ptx::mbarrier_try_wait_parity(&bar, parity)) {}",
         )
-        return Verdict("no-wait", message, fix)
+        return Verdict("no-wait", message, fix, conflict=conflict)

@@ -6,7 +6,7 @@ from ptxlint.checks.base import Check, Context, Draft
 from ptxlint.checks.mbarriers import barrier_name, blurred, draft, opcode, problems
 from ptxlint.engine.events import Problem
 from ptxlint.engine.program import Event
-from ptxlint.report.finding import Fix, Severity
+from ptxlint.report.finding import Confidence, Fix, Severity
 
 
 class ExpectTxMismatch(Check):
@@ -45,13 +45,23 @@ class ExpectTxMismatch(Check):
             end = "the phase may end while copies are still under way"
         else:
             end = "the phase never ends"
-        message = f"{expected} bytes are expected of a phase of {where}, but {copied} are copied: {end}"
+        cause, copies = facts.get("cause"), f"{copied} are copied"
+        if cause == "other-phases":
+            copies = f"{copied} of other phases with the same tensor copies"
+        elif cause == "no-room":
+            copies = f"there is room for {copied} up to what lies behind the destinations"
+        elif isinstance(facts.get("least"), int):
+            copies = f"its tensor copies bring at least {copied}"
+        message = f"{expected} bytes are expected of a phase of {where}, but {copies}: {end}"
         fix = Fix(
             f"expect as many bytes as the phase's copies bring: {copied}",
             f"mbarrier.arrive.expect_tx.shared::cta.b64 _, [mbar], {copied};",
             f"cuda::ptx::mbarrier_arrive_expect_tx(sem_release, scope_cta, space_shared, &bar, {copied});",
         )
         notes = (f"{opcode(copy)}: the phase's copies bring {copied} bytes", f"expects {expected} bytes")
+        if "least" in facts:
+            notes = (f"{opcode(copy)} signals the phase", notes[1])
         if not events:
             notes = ("initialised", f"brings {copied} bytes, with no expect-tx in the phase")
-        return draft(self, context, problem, message, fix, notes)
+        sure = Confidence.MEDIUM if "least" in facts and not problem.forced else None
+        return draft(self, context, problem, message, fix, notes, sure=sure)

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from ptxlint.checks.base import Check, Context, Draft
-from ptxlint.checks.mbarriers import barrier_name, draft, opcode, problems
+from ptxlint.checks.mbarriers import barrier_name, blurred, draft, opcode, problems
 from ptxlint.engine.events import Problem
+from ptxlint.model import effects as fx
 from ptxlint.report.finding import Fix, Severity
 
 CTA = Fix(
@@ -16,6 +17,11 @@ WARP = Fix(
     "join the warp between the initialisation and the first use by another lane",
     "bar.warp.sync 0xffffffff;",
     "__syncwarp();",
+)
+INIT = Fix(
+    "initialise it for the arrivals of one phase, and put a CTA barrier before its first use",
+    "mbarrier.init.shared::cta.b64 [mbar], arrivals_per_phase;\nbar.sync 0;",
+    "cuda::ptx::mbarrier_init(&bar, arrivals_per_phase);\n__syncthreads();",
 )
 CLUSTER = Fix(
     "fence the initialisation and put a cluster barrier between it and the first use by a peer",
@@ -36,6 +42,8 @@ class MbarrierInitNotPublished(Check):
         """Report the first use that is not covered: one missing barrier, one finding."""
         found: dict[object, list[Problem]] = {}
         for problem in problems(context, "mbarrier-init"):
+            if problem.facts.get("cause") == "never" and not _all_inits_seen(context):
+                continue
             found.setdefault(problem.facts.get("cause"), []).append(problem)
         for uses in found.values():
             uses.sort(key=lambda p: (p.forced, p.event.instruction.index))
@@ -56,6 +64,9 @@ class MbarrierInitNotPublished(Check):
             )
             return draft(self, context, problem, message, CLUSTER, ("initialises it", "uses the peer's"))
         where = barrier_name(context, problem.facts["address"])
+        if cause == "never":
+            message = f"{opcode(problem.event)} of {problem.actor} uses {where}, which nothing initialises"
+            return draft(self, context, problem, message, INIT, ("", "uses it"))
         by = problem.facts["other_actor"]
         if cause == "no-warp-sync":
             message = (
@@ -71,3 +82,10 @@ class MbarrierInitNotPublished(Check):
             )
             fix = CTA
         return draft(self, context, problem, message, fix, ("initialises it", "uses it"))
+
+
+def _all_inits_seen(context: Context) -> bool:
+    """Whether every ``mbarrier.init`` was run, and every mbarrier that is named is known."""
+    executed = context.analysis.executed
+    inits = [(code, e) for code, e in context.analysis.events() if isinstance(e.effect, fx.MbarrierInit)]
+    return not blurred(context) and all((id(code), e.instruction.index) in executed for code, e in inits)

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from ptxlint.checks.base import Check, Context, Draft
+from ptxlint.checks.loads import LOADS, Fault, hand_over
 from ptxlint.checks.mbarriers import barrier_name, blurred, by_barrier, draft, opcode, problems, unreached
-from ptxlint.engine.events import Conflict, Problem
+from ptxlint.engine.events import Conflict, Gap, Problem
 from ptxlint.report.finding import Confidence, Fix, Severity
 from ptxlint.report.summary import plural
 
@@ -14,15 +15,46 @@ def count_problems(context: Context, copies: bool) -> list[Problem]:
     if blurred(context):
         return []
     found = []
-    for problem in problems(context, "mbarrier-count"):
+    counted = problems(context, "mbarrier-count")
+    # A wait for a phase without arrivals follows from any other wrong count, and from wrong parities.
+    other = any(p.facts.get("cause") != "too-few" or p.facts["begun"] for p in counted)
+    other = other or any(_of_stages(c) and not _follows(c) for c in context.analysis.conflicts)
+    for problem in counted:
+        if other and problem.facts.get("cause") == "too-few" and not problem.facts["begun"]:
+            continue
         if (problem.facts.get("copy_arrival") is not None) != copies:
             continue
         if problem.facts.get("cause") == "all-lanes" and unreached(context):
             continue
-        if problem.facts.get("cause") == "too-few" and unreached(context):
+        if problem.facts.get("cause") == "too-few" and not _lacking(context, problem):
             continue
         found.append(problem)
     return list(by_barrier(found))
+
+
+def _of_stages(conflict: Conflict) -> bool:
+    """Whether a load into a stage, and the stage's other uses, are not kept apart."""
+    loads = conflict.first.family in LOADS or conflict.second.family in LOADS
+    return loads and conflict.gap in (Gap.ORDER, Gap.COMPLETION)
+
+
+def _follows(conflict: Conflict) -> bool:
+    """Whether *conflict* came up only after a wait that never ends was taken as done."""
+    found = hand_over(conflict)
+    return conflict.forced and (found is None or found.fault is not Fault.WRONG_PHASE)
+
+
+def _lacking(context: Context, problem: Problem) -> bool:
+    """Whether a phase that did not end in a run lacks arrivals, not a part of the kernel that was not run.
+
+    A phase that got none is told of only when ordinary numbers of turns show it: how often loops of
+    different threads turn may not go together in the other runs.
+    """
+    stopped = problem.facts.get("stopped")
+    if unreached(context, stopped if isinstance(stopped, frozenset) else frozenset()):
+        return False
+    usual = problem.facts.get("scenario") in ("many trips", "odd trips")
+    return bool(problem.facts["begun"]) or (usual and not context.analysis.budget_stop)
 
 
 class ArrivalCountMismatch(Check):
@@ -33,8 +65,12 @@ class ArrivalCountMismatch(Check):
     severity = Severity.ERROR
 
     def explains(self, conflict: Conflict, context: Context) -> bool:
-        """Return whether *conflict* follows from phases that end too early."""
-        wrong = {p.facts["address"] for p in count_problems(context, False)}
+        """Return whether *conflict* follows from phases that end too early, or never."""
+        found = count_problems(context, False)
+        wrong = {p.facts["address"] for p in found}
+        if any(p.facts.get("cause") == "too-few" and not p.facts["begun"] for p in found):
+            if conflict.forced and _follows(conflict):
+                return True
         counted = problems(context, "mbarrier-count")
         wrong -= {p.facts["address"] for p in counted if p.facts["cause"] == "all-lanes"}
         if not wrong:
@@ -61,11 +97,12 @@ class ArrivalCountMismatch(Check):
         sure = Confidence.LOW if problem.forced else None
         if cause == "too-few":
             message = (
-                f"a phase of {where} gets {arrivals} of the {plural(expected, 'arrival')} it was initialised for, and "
-                "no thread "
-                "is left to make the rest: the wait never ends"
+                f"a phase of {where} gets {arrivals or 'none'} of the {plural(expected, 'arrival')} it was "
+                f"initialised for, and no thread is left to make {'the rest' if arrivals else 'them'}: the wait "
+                "never ends"
             )
-            notes = ("the last to arrive", "waits for ever")
+            began = problem.other is problem.facts.get("init")
+            notes = ("is initialised" if began else "the last to arrive", "waits for ever")
             sure = sure or Confidence.MEDIUM
         elif cause == "all-lanes":
             message = (

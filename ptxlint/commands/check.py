@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 FINDINGS = 1
 FAILURE = 2
+STALE_SHOWN = 10
 
 
 @click.command(cls=CheckCommand)
@@ -220,8 +221,15 @@ def check_all(files: tuple[str, ...], session: Session, reading: InputOptions, r
 
 def tell(report: Report) -> None:
     """Say on standard error how inputs were read, where that matters, and what went wrong."""
-    for path, note in dict.fromkeys((file.path, note) for file in report.files for note in file.notes):
-        click.echo(f"ptxlint: note: {printable(path)}: {printable(note)}", err=True)
+    paths: dict[str, list[str]] = {}
+    for file in report.files:
+        for note in file.notes:
+            paths.setdefault(note, []).append(file.path)
+    for note, (first, *others) in paths.items():
+        more = f" and {len(others)} more" if others else ""
+        click.echo(f"ptxlint: note: {printable(first)}{more}: {printable(note)}", err=True)
+    for entry in report.stale[:STALE_SHOWN]:
+        click.echo(f"ptxlint: note: stale in the baseline: {printable(entry)}", err=True)
     for file in report.files:
         if file.error is not None:
             error = "\n".join(printable_lines(file.error))

@@ -45,7 +45,7 @@ def _told(path: str, change: Change) -> list[str]:
     counts = f"{len(change.added)} added, {len(change.removed)} removed"
     lines = [f"{path}: {plural(len(change.entries), 'known finding')}; {counts}"]
     if change.kept:
-        lines[0] += f", {change.kept} kept of files that were not checked"
+        lines[0] += f", {change.kept} kept of what was not checked"
     for sign, entries in (("+", change.added), ("-", change.removed)):
         lines += [f"{sign} {entry}" for entry in entries[:SHOWN]]
         if len(entries) > SHOWN:

@@ -6,6 +6,7 @@ from ptxlint.engine.barrier_rules import ALIGNED, is_aligned
 from ptxlint.engine.events import Access, Actor, Family, Hazard, Point
 from ptxlint.engine.machine import Handler, Machine
 from ptxlint.engine.memory_handlers import (
+    MAX_SHARED,
     bulk_zero,
     concrete,
     memory_access,
@@ -52,7 +53,6 @@ from ptxlint.engine.warp import Fiber, Frame
 from ptxlint.model import effects as fx
 
 DEFAULT_EXTENT = 16
-MAX_SHARED = 1 << 18
 
 
 def _site(fiber: Fiber, event: Event) -> tuple[int, int]:
@@ -151,6 +151,11 @@ def bulk_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
         found = targets(machine, fiber, event, mask, event.b.mbarrier)
         if found is None:
             return False
+        if len(found) > 1:
+            # Lanes that signal barriers of their own are copies of their own.
+            for _, lanes in found:
+                bulk_copy(machine, fiber, event, lanes)
+            return False
         remote_barrier = peer_of(found[0][0]) != 0
         barrier = machine.mbarrier(found[0][0] & 0xFFFFFF)
         barrier.shared = barrier.shared or effect.multicast is not None
@@ -159,7 +164,7 @@ def bulk_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
             mbarrier_rules.used(machine, fiber, event, signalled, lanes, remote_barrier)
             if effect.multicast is not None and reaches_peers(machine, fiber, event, mask):
                 mbarrier_rules.peer_used(machine, fiber, event, signalled, lanes)
-            if len(found) == 1 and event.b.size is not None:
+            if event.b.size is not None:
                 mbarrier_rules.many_lanes(machine, fiber, event, signalled, lanes)
     operands.note(machine, fiber, event, mask, "size", fiber.regs[event.b.size] if size is not None else 0)
     if into:
@@ -179,11 +184,13 @@ def bulk_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
     if into and out_of:
         machine.cluster_memory.copy(fiber, event, mask)
     if into:
+        machine.last_load[fiber.warp.index] = machine.sequence
         points = concrete(machine, machine.address(fiber, event.b.destination), mask)
         if points is None:
             machine.outcome.unresolved.add(site)
             if barrier is not None:
                 barrier.unknown_bytes = True
+                barrier.tx_unknown = True
                 barrier.tx += 1
             return False
         machine.outcome.resolved.add(site)
@@ -214,6 +221,10 @@ def bulk_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
                 mbarrier_rules.touched(machine, fiber, event, mask, address, address + size, True)
             if barrier is not None:
                 access.completion = (barrier.component, barrier.stamp(barrier.phase))
+                if effect.tensor_map is not None:
+                    access.box = event.instruction.opcode, machine.address(fiber, event.b.tensor_map)
+                elif size is None:
+                    barrier.tx_unknown = True
                 barrier.copies.append((event, address, access, size if size is not None else -1))
             perform(machine, fiber, access)
             machine.forget_values(address, address + extent)
@@ -490,6 +501,8 @@ def tensor_commit(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bo
         mbarrier_rules.used(machine, fiber, event, barrier, lanes, peer_of(address) != 0)
         renew(machine, barrier)
         mbarrier_rules.arriving(machine, fiber, event, barrier, lanes, 1)
+        if effect.cta_group == 2 or effect.multicast is not None:
+            machine.cluster_memory.hear()  # of the pair's multiplications, or as a symmetric peer tells us
         barrier.last_arrival = event
         clock = machine.publish(fiber, lanes)
         if component in machine.tcgen05:

@@ -50,9 +50,12 @@ class Mbarrier:
         "sites",
         "suspects",
         "tx",
+        "tx_unknown",
+        "unborn",
         "unknown_bytes",
         "unseen",
         "users",
+        "watchers",
     )
 
     def __init__(self, address: int, component: int) -> None:
@@ -67,11 +70,13 @@ class Mbarrier:
         self.tx = 0
         self.copied = 0
         self.unknown_bytes = False
+        self.tx_unknown = False
         self.arrivals = 0
         self.copies: list[tuple[Event, int, Access | None, int]] = []
         self.gathered = Clock.empty()
         self.released = Clock.empty()
         self.observers: dict[int, tuple[int, int]] = {}
+        self.watchers: dict[int, tuple[int, int, int, Event, Actor]] = {}
         self.passed: set[tuple[int, int]] = set()
         self.init_event: Event | None = None
         self.init_component = 0
@@ -83,6 +88,7 @@ class Mbarrier:
         # expect-tx and arrival sites, findings that wait for the end of the run.
         self.shared = False
         self.early: list[tuple[Event, Actor]] = []
+        self.unborn: Problem | None = None
         self.users: dict[int, tuple[int, Event, Actor]] = {}
         self.arrivers: dict[int, tuple[int, Event, int]] = {}
         self.last_arrival: Event | None = None
@@ -107,12 +113,14 @@ class Mbarrier:
         self.tx = 0
         self.copied = 0
         self.unknown_bytes = False
+        self.tx_unknown = False
         self.arrivals = 0
         self.copies = []
         self.expects = {}
         self.gathered = Clock.empty()
         self.released = Clock.empty()
         self.observers = {}
+        self.watchers = {}
         self.passed = set()
 
     def stamp(self, phase: int) -> int:
@@ -138,6 +146,7 @@ class Mbarrier:
         self.tx = 0
         self.copied = 0
         self.unknown_bytes = False
+        self.tx_unknown = False
         self.arrivals = 0
         self.copies = []
         self.expects = {}

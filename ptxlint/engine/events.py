@@ -44,11 +44,13 @@ class Access:
     ``points`` lists the lanes' addresses when they leave gaps. For an asynchronous access
     ``completion`` is (component, time): complete for those whose clock has reached it; ``issue`` is
     what its issuer knew. ``previous`` is the time of the access of the same kind that this one replaced.
+    ``box`` tells which tensor map, and so which size, a tensor copy has.
     ``unused``: what it reads goes where nothing looks at it before it is written again.
     """
 
     __slots__ = (
         "actor",
+        "box",
         "completion",
         "component",
         "event",
@@ -64,6 +66,7 @@ class Access:
         "size",
         "time",
         "unused",
+        "vague",
         "write",
     )
 
@@ -93,8 +96,10 @@ class Access:
         self.completion: tuple[int, int] | None = None
         self.issue: Times = {}
         self.queue: object = None
+        self.box: object = None
         self.previous = -1
         self.exact = True
+        self.vague = False
         self.unused = False
 
     def overlaps(self, low: int, high: int) -> bool:

@@ -31,6 +31,7 @@ from ptxlint.engine.events import (
 from ptxlint.engine.global_memory import GlobalMemory
 from ptxlint.engine.launch import Launch
 from ptxlint.engine.oracle import Oracle, Scenario
+from ptxlint.engine.phase_bytes import Phase
 from ptxlint.engine.program import Alu, Code, Event
 from ptxlint.engine.shadow import GRANULE, Shadow
 from ptxlint.engine.tensor_maps import TensorMaps
@@ -141,6 +142,7 @@ class Machine:
         )
         self.alloc_slots: set[int] = set()
         self.responses = 0
+        self.last_load: dict[int, int] = {}
         self.tracks_values = any(code.tracks_values for code in (kernel, *functions.values()))
         self.denies = oracle.scenario.name == "denied waits"
         self.denied: dict[tuple[int, ...], int] = {}
@@ -157,6 +159,8 @@ class Machine:
         self.tainted = False
         self.live_low, self.live_high = 1 << 60, 0
         self.touched: set[tuple[int, int, int]] = set()
+        self.starved: list[Problem] = []
+        self.phases: list[Phase] = []
         self.deferred: dict[int, Clock] = {}
         self.waits: dict[int, int] = {}
         self.mbarrier_waits: dict[int, int] = {}
@@ -529,17 +533,15 @@ class Machine:
                     found = self.outcome.exits.get(key)
                     if found is not None and not (found.forced and not self.tainted):
                         continue
-                    others = [
-                        e
-                        for e in self.logs.get(fiber.warp.index, ())
-                        if e.event.kind == "BulkWait" and not e.actor.mask & queue.mask
+                    waits = [
+                        (index != fiber.warp.index, -entry.sequence, entry)
+                        for index, log in self.logs.items()
+                        for entry in log
+                        if entry.event.kind == "BulkWait"
+                        and entry.sequence > access.sequence
+                        and not (index == fiber.warp.index and entry.actor.mask & queue.mask)
                     ]
-                    foreign = others[-1] if others else None
-                    for index, log in self.logs.items():
-                        if index != fiber.warp.index:
-                            waits = [e for e in log if e.event.kind == "BulkWait"]
-                            if waits and foreign is None:
-                                foreign = waits[-1]
+                    foreign = min(waits, key=lambda wait: wait[:2])[2] if waits else None
                     self.outcome.exits[key] = PendingAtExit(
                         access,
                         fiber.actor,
@@ -573,6 +575,7 @@ class Machine:
     def complete(self, barrier: Mbarrier) -> None:
         """End the phase of *barrier* and wake its waiters."""
         mbarrier_rules.completing(self, barrier)
+        mbarrier_rules.lapping(self, barrier)
         barrier.complete()
         self.wake_waiters(barrier)
 
@@ -636,12 +639,11 @@ class Machine:
         outcome = self.outcome
         if outcome.forced >= 40:
             return False
+        mbarrier_rules.starved(self)
         for fiber in self.blocked:
             state = fiber.blocked
             if state is None:
                 continue
-            if state[0] == "mbarrier":
-                mbarrier_rules.starved(self, state[1], state[3], fiber, self._waited())  # type: ignore[arg-type]
             outcome.forced += 1
             self.tainted = True
             if state[0] == "mbarrier":
@@ -834,6 +836,10 @@ class Machine:
     def conflict(self, gap: Gap, first: Access, second: Access) -> None:
         """Record a conflict; the first evidence of a pair of instructions is kept."""
         outcome = self.outcome
+        if first.vague and not (second.low <= first.low and first.high <= second.high):
+            return
+        if second.vague and not (first.low <= second.low and second.high <= first.high):
+            return
         known = self.oracle.scenario.known
         if known and self.running is not None:
             code = id(self.running.code)
@@ -944,6 +950,8 @@ class Machine:
             if e.detail == "unused" and e.sequence <= second.sequence
         ]
         facts["unused_wait"] = unused[-1] if unused else None
+        if conflict.gap is Gap.ORDER and not first.write:
+            facts["first_fill"] = not self.shadow.is_written(first, second)
         if conflict.gap is Gap.PROXY_FENCE:
             facts["fence_before"] = self._fence_before(first)
 

@@ -13,9 +13,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxlint.engine.barriers import Mbarrier
+from ptxlint.engine import phase_bytes
+from ptxlint.engine.barriers import CtaBarrierState, Mbarrier
 from ptxlint.engine.events import Actor, Problem
 from ptxlint.engine.program import Event
+from ptxlint.engine.values import LANES
 from ptxlint.engine.warp import Fiber
 from ptxlint.model.effects import Space
 
@@ -61,8 +63,13 @@ def used(
         peer_used(machine, fiber, event, barrier, lanes)
         return
     if init is None:
+        actor = actor_of(fiber, lanes)
+        if not barrier.early:
+            barrier.unborn = _problem(
+                machine, "mbarrier-init", event, actor, None, cause="never", address=barrier.address
+            )
         if len(barrier.early) < 16:
-            barrier.early.append((event, actor_of(fiber, lanes)))
+            barrier.early.append((event, actor))
         return
     barrier.users[fiber.component] = (fiber.time, event, actor_of(fiber, lanes))
     if not barrier.initialised:
@@ -328,34 +335,107 @@ def knows(machine: Machine, fiber: Fiber, barrier: Mbarrier) -> int:
     return known
 
 
-def starved(machine: Machine, barrier: Mbarrier, event: Event, fiber: Fiber, waited: list[Mbarrier]) -> None:
-    """Note, at a standstill, a phase that lacks arrivals which nobody is left to make."""
+def starved(machine: Machine) -> None:
+    """Note, at a standstill, the phases that lack arrivals which nobody is left to make.
+
+    A phase that got some of its arrivals is at fault before those that got none: whoever would arrive
+    for them waits as well. Among the latter it is one that nobody ever arrives for; ``finish`` tells.
+    """
     if machine.tainted or machine.denies or machine.launch.cluster_size > 1 or machine.outcome.peers:
         return
-    if not barrier.known or not barrier.initialised or barrier.pending <= 0:
+    waits: list[tuple[Mbarrier, Event, Fiber]] = []
+    for fiber in machine.blocked:
+        state = fiber.blocked
+        if state is not None and state[0] == "mbarrier":
+            waits.append((state[1], state[3], fiber))  # type: ignore[arg-type]
+    if any(not b.known or not b.initialised or b.pending <= 0 for b, _, _ in waits):
         return
-    copies = barrier.copy_arrivals.values()
-    uncounted = [e for e in copies if not getattr(e.effect, "no_increment", True)]
-    if not barrier.arrivals and not uncounted:
+    stopped = {fiber.warp.index for _, _, fiber in waits}
+    if any(_wants_others(machine, state, stopped) for state in machine.cta_barriers.values()):
         return
-    if any(other is not barrier and other.arrivals for other in waited):
+    begun = [wait for wait in waits if _begun(wait[0])]
+    if len({id(barrier) for barrier, _, _ in begun}) > 1:
+        # Who has arrived at each waits for it itself: that nobody comes is not the others' doing.
+        begun = [wait for wait in begun if _alone(wait[0], waits)]
+        if not begun:
+            return
+    if not begun and any(_outrun(barrier, stopped) for barrier, _, _ in waits):
         return
-    if any(state.arrived for state in machine.cta_barriers.values()):
-        return
-    barrier.suspects.append(
-        _problem(
-            machine,
-            "mbarrier-count",
-            event,
-            fiber.actor,
-            barrier.last_arrival or barrier.init_event,
-            cause="too-few",
-            address=barrier.address,
-            expected=barrier.expected,
-            arrivals=barrier.arrivals,
-            init=barrier.init_event,
+    places = frozenset(event.instruction.index for _, event, fiber in waits if fiber.code is machine.kernel)
+    for barrier, event, fiber in begun or waits:
+        machine.starved.append(
+            _problem(
+                machine,
+                "mbarrier-count",
+                event,
+                fiber.actor,
+                barrier.last_arrival or barrier.init_event,
+                cause="too-few",
+                address=barrier.address,
+                expected=barrier.expected,
+                arrivals=barrier.arrivals,
+                init=barrier.init_event,
+                scenario=machine.oracle.scenario.name,
+                stopped=places,
+                begun=bool(begun),
+            )
         )
+
+
+def _begun(barrier: Mbarrier) -> bool:
+    """Whether the phase of *barrier* has arrivals, or some that do not count, or copies signal it."""
+    copies = barrier.copy_arrivals.values()
+    return (
+        bool(barrier.arrivals)
+        or bool(barrier.copies)
+        or any(not getattr(e.effect, "no_increment", True) for e in copies)
     )
+
+
+def _alone(barrier: Mbarrier, waits: list[tuple[Mbarrier, Event, Fiber]]) -> bool:
+    """Whether all who arrived at *barrier* before wait for it now."""
+    waiting = {fiber.warp.index for other, _, fiber in waits if other is barrier}
+    return _arriving_warps(barrier) <= waiting
+
+
+def _arriving_warps(barrier: Mbarrier) -> set[int]:
+    return {actor.warp for component, (_, _, actor) in barrier.users.items() if component in barrier.arrivers}
+
+
+def _outrun(barrier: Mbarrier, stopped: set[int]) -> bool:
+    """Whether those who arrived at *barrier* before are done: the waiting thread may have turned too often."""
+    warps = _arriving_warps(barrier)
+    return bool(warps) and not warps & stopped
+
+
+def _wants_others(machine: Machine, state: CtaBarrierState, stopped: set[int]) -> bool:
+    """Whether a CTA barrier would not complete even if the warps *stopped* at mbarriers came to it."""
+    if not state.arrived:
+        return False
+    alive = [warp for warp in machine.warps if warp.alive]
+    if state.count is not None and state.count < LANES * len(alive):
+        return True  # whom it waits for is not known
+    return any(warp.index not in stopped and warp.index not in state.arrived for warp in alive)
+
+
+def _at_fault(machine: Machine) -> list[Problem]:
+    """Return which of the phases that lack arrivals to tell of.
+
+    A phase without any arrival is no fault when those who would make them end in the same run: the
+    waiting thread may be one turn ahead under the values assumed. It is one when nobody arrives at this
+    barrier at all, or when the threads wait for each other.
+    """
+    found = machine.starved
+    if not found or found[0].facts["begun"]:
+        return found
+    never = [p for p in found if not machine.mbarriers[_address(p)].sites]
+    if never:
+        return never[:1]
+    return found[:1] if len({_address(p) for p in found}) > 1 else []
+
+
+def _address(problem: Problem) -> int:
+    return int(str(problem.facts["address"]))
 
 
 # -- bytes --------------------------------------------------------------------------------------------
@@ -386,6 +466,7 @@ def expecting(machine: Machine, fiber: Fiber, event: Event, barrier: Mbarrier, l
 
 def completing(machine: Machine, barrier: Mbarrier) -> None:
     """Compare the bytes of a phase that ends."""
+    phase_bytes.note(machine, barrier)
     if machine.denies or barrier.unknown_bytes or barrier.copied == barrier.tx:
         return
     if not barrier.copies or any(size <= 0 for _, _, _, size in barrier.copies):
@@ -411,9 +492,45 @@ def completing(machine: Machine, barrier: Mbarrier) -> None:
     )
 
 
+def lapping(machine: Machine, barrier: Mbarrier) -> None:
+    """Check that all who waited for the phase before know it to be over before this phase ends too.
+
+    A wait by parity tells a phase only from the next (9.7.13.15.16): whoever is two phases behind takes
+    the one for the other. Only where all arrivals are this CTA's own, so that what they know is known,
+    and a tcgen05.commit ends the phase; whoever has issued a load since its wait may be known by the data.
+    """
+    if machine.tainted or machine.denies or barrier.peer or not barrier.known or not barrier.phase:
+        return
+    last = barrier.last_arrival
+    if barrier.arrivals < barrier.expected or last is None or last.kind != "TensorCommit":
+        return
+    known = barrier.gathered.seen
+    for component, (phase, time, sequence, event, actor) in barrier.watchers.items():
+        if machine.last_load.get(actor.warp, -1) > sequence:
+            continue
+        if phase == barrier.phase - 1 and known.get(component, -1) < time:
+            problem = _problem(
+                machine,
+                "mbarrier-lapped",
+                event,
+                actor,
+                last,
+                cause="lapped",
+                address=barrier.address,
+                by=machine.running.warp.index if machine.running is not None else -1,
+            )
+            barrier.suspects.append(problem)
+            return
+
+
 def finish(machine: Machine) -> None:
     """Tell what was kept, of barriers that no peer adds to, or that are wrong whatever a peer adds."""
     outcome = machine.outcome
+    for problem in _at_fault(machine):
+        machine.mbarriers[_address(problem)].suspects.append(problem)
+    for problem in phase_bytes.disagreements(machine):
+        machine.mbarriers[_address(problem)].suspects.append(problem)
+    some = any(barrier.init_event is not None for barrier in machine.mbarriers.values())
     for barrier in machine.mbarriers.values():
         if barrier.peer or barrier.shared:
             for problem in barrier.suspects:
@@ -426,6 +543,8 @@ def finish(machine: Machine) -> None:
         if barrier.init_event is None:
             for problem in barrier.unseen:
                 _add(machine, problem)
+            if barrier.unborn is not None and some:
+                _add(machine, barrier.unborn)  # the kernel is not a part that is given its barriers
         for problem in barrier.suspects:
             if problem.kind == "mbarrier-count":
                 problem.facts["copy_arrival"] = next(iter(barrier.copy_arrivals.values()), None)
@@ -436,6 +555,8 @@ def finish(machine: Machine) -> None:
 
 def _too_many_alone(barrier: Mbarrier, problem: Problem) -> bool:
     """Whether one thread arrives twice, waiting for nothing in between, where one arrival ends a phase."""
+    if problem.kind == "mbarrier-lapped":
+        return not barrier.peer
     alone = barrier.expected == 1 and not barrier.peer
     return alone and problem.facts.get("cause") == "arrives-again"
 

@@ -23,6 +23,15 @@ class Shadow:
         self.asynchronous: dict[int, dict[object, Access]] = {}
         self.copies: dict[int, dict[object, Access]] = {}
 
+    def is_written(self, read: Access, by: Access) -> bool:
+        """Return whether anything but *by* has written what *read* reads."""
+        return any(
+            other.write and other is not by and other.overlaps(read.low, read.high)
+            for granule in range(read.low >> GRANULE, ((read.high - 1) >> GRANULE) + 1)
+            for table in (self.generic, self.asynchronous)
+            for other in table.get(granule, {}).values()
+        )
+
     def access(self, access: Access, seen: Times, lanes_all: bool) -> None:
         """Check a generic access by a thread that has *seen*, and keep it."""
         first, last = access.low >> GRANULE, (access.high - 1) >> GRANULE

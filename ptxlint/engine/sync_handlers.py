@@ -151,6 +151,7 @@ def _expect(machine: Machine, fiber: Fiber, barrier: Mbarrier, slot: int, lanes:
     else:
         barrier.tx += 1
         barrier.unknown_bytes = True
+        barrier.tx_unknown = True
 
 
 def mbarrier_expect(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
@@ -177,6 +178,7 @@ def mbarrier_complete(machine: Machine, fiber: Fiber, event: Event, mask: int) -
             barrier.copied += amount * popcount(lanes)
         else:
             barrier.unknown_bytes = True
+            barrier.tx_unknown = True
         settle_phase(machine, barrier)
     return False
 
@@ -238,6 +240,9 @@ def mbarrier_wait(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bo
         fresh = fiber.clock.seen.get(barrier.component, -1) > known
         if fresh:
             barrier.observers[fiber.component] = (barrier.phase - 1, fiber.time)
+            actor = mbarrier_rules.actor_of(fiber, mask)
+            watch = (barrier.phase - 1, fiber.time, machine.sequence, event, actor)
+            barrier.watchers[fiber.component] = watch
         elif barrier.phase == 0 and (fiber.component, -1) not in barrier.passed:
             fresh = True
             barrier.passed.add((fiber.component, -1))

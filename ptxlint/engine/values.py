@@ -398,6 +398,8 @@ class Unknowns:
                 self._learn(wanted)
                 return False
         tried = [target]
+        if self.generous:  # after a loop unrolled by four, at best three turns are left
+            tried += [value for value in range(target + 1, target + 8) if value % 4 == 3]
         for distance in range(1, 9):
             tried += [target + distance, target - distance]
         for value in tried:

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,7 +45,9 @@ def read_input(path: str) -> Input:
     if len(found) == 1:
         return found[0]
     names = ", ".join(item.path.rpartition("#")[2] for item in found)
-    return Input(path, error=f"several PTX texts in this file ({names}); extract the one that is meant")
+    return Input(
+        path, error=f"several PTX texts in this file: name one, as {found[0].path} (there are {names})"
+    )
 
 
 class Reader:
@@ -96,8 +98,16 @@ class Reader:
             yield argument
 
     def read(self, path: str) -> Iterator[Input]:
-        """Yield the PTX in one file; what goes wrong is in ``error``."""
-        name = (self._options.stdin_name or STDIN_NAME) if path == STDIN else path
+        """Yield the PTX in one file; what goes wrong is in ``error``.
+
+        The name that a text out of another file has in reports, ``FILE#NAME.ptx``, gives that text alone.
+        """
+        file, wanted = _parts(path)
+        name = (self._options.stdin_name or STDIN_NAME) if path == STDIN else file
+        items = self._read_safely(file, name)
+        yield from items if wanted is None else _only(wanted, file, items)
+
+    def _read_safely(self, path: str, name: str) -> Iterator[Input]:
         try:
             yield from self._read(path, name)
         except InputError as error:
@@ -109,6 +119,7 @@ class Reader:
         """Return whether reading *path* runs a program."""
         if path == STDIN:
             return False
+        path, _ = _parts(path)
         try:
             return path.endswith(CUDA_SUFFIX) or kind_of(read_head(path)) is not Kind.TEXT
         except InputError:
@@ -147,6 +158,24 @@ class Reader:
             file = scratch / (Path(name).name.strip("<>") or "stdin")
             file.write_bytes(data)
             yield from _take_out(kind, str(file), name, folder, self._options.tool_time_limit)
+
+
+def _parts(path: str) -> tuple[str, str | None]:
+    """Return the file that *path* is in, and *path* where it names one text of that file."""
+    if path == STDIN or "#" not in path or os.path.lexists(path):
+        return path, None
+    for match in re.finditer("#", path):
+        if os.path.isfile(path[: match.start()]):
+            return path[: match.start()], path
+    return path, None
+
+
+def _only(wanted: str, file: str, items: Iterable[Input]) -> Iterator[Input]:
+    """Yield of the texts in *file* the one of that name, and what is wrong with the file as a whole."""
+    every = list(items)
+    chosen = [item for item in every if item.path in (wanted, file)]
+    names = ", ".join(item.path[len(file) + 1 :] for item in every)
+    yield from chosen or [Input(wanted, error=f"there is no such text in {file}; there is {names or 'none'}")]
 
 
 def _take_out(kind: Kind, file: str, name: str, folder: str, time_limit: float) -> Iterator[Input]:

@@ -114,6 +114,7 @@ class KernelReport:
         coverage: What was analysed.
         findings: What was found and is reported, in the order of lines.
         hidden: What a comment or the baseline hides.
+        deselected: What was found and is not asked for.
         title: How texts call it: the C++ name, shortened; empty when it is *name*.
         demangled: The C++ name in full; empty when it has none.
         symbols: The C++ names in full of the variables that texts name, by their names in the PTX.
@@ -124,6 +125,7 @@ class KernelReport:
     coverage: Coverage
     findings: list[Finding] = field(default_factory=list)
     hidden: list[Hidden] = field(default_factory=list)
+    deselected: list[Finding] = field(default_factory=list)
     title: str = ""
     demangled: str = ""
     symbols: dict[str, str] = field(default_factory=dict)
@@ -134,7 +136,7 @@ class FileReport:
     """The result for one input.
 
     *error* is the text of what stopped it (exit status 2); *seconds* is the wall-clock time that checking it
-    took; *hidden* are findings of no kernel; *fail_on* is the least severity that is a failure; in the folders
+    took; *hidden* and *deselected* are findings of no kernel; *fail_on* is the least severity that is a failure; in the folders
     *source_roots* the source files that ``.loc`` names are looked for; *notes* are what the user should know
     of how it was read.
     """
@@ -146,6 +148,7 @@ class FileReport:
     text: str = ""
     seconds: float = 0.0
     hidden: list[Hidden] = field(default_factory=list)
+    deselected: list[Finding] = field(default_factory=list)
     fail_on: Severity = Severity.WARNING
     source_roots: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)

@@ -25,12 +25,19 @@ from tests.fuzz.run import Failure, inputs, reduce, trial
     type=click.Choice(["generated", "statements", "text"]),
     help="Only these.",
 )
+@click.option("--parser-only", is_flag=True, help="Do not analyse: many times as many inputs.")
 @click.option(
     "--keep", type=click.Path(path_type=Path), default=Path("fuzz-failures"), help="Where failures go."
 )
 @click.option("--reduce/--no-reduce", "reducing", default=True, help="Cut failures down.")
 def main(
-    seconds: float, most: int | None, seed: int, kinds: tuple[str, ...], keep: Path, reducing: bool
+    seconds: float,
+    most: int | None,
+    seed: int,
+    kinds: tuple[str, ...],
+    parser_only: bool,
+    keep: Path,
+    reducing: bool,
 ) -> None:
     """Make up and break PTX, and see that ptxlint keeps its promises."""
     end = time.monotonic() + seconds
@@ -41,7 +48,7 @@ def main(
         if time.monotonic() >= end or number == most:
             break
         before = time.process_time()
-        failure, notes = trial(item, Random(f"{seed}/{number}"))
+        failure, notes = trial(item, Random(f"{seed}/{number}"), parser_only)
         slowest = max(slowest, time.process_time() - before)
         counts[item.kind] += 1
         counts.update(notes)

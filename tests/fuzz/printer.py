@@ -29,8 +29,8 @@ def plain(name: str) -> str:
 def print_module(module: Module) -> str:
     """Return the text of *module*; functions come in their order, declarations of variables before them."""
     lines = [
-        f".version {module.version}",
-        f".target {', '.join(module.targets)}",
+        *([f".version {module.version}"] if module.version else []),
+        *([f".target {', '.join(module.targets)}"] if module.targets else []),
         f".address_size {module.address_size}",
         *map(print_variable, module.variables),
     ]

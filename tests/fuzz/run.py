@@ -13,7 +13,13 @@ from tests.fuzz import generate, mutate, properties
 KINDS = ("generated", "statements", "text")
 WEIGHTS = (3, 4, 6)
 MAX_FIXTURE_BYTES = 16_000
-REWRITES = (properties.renames, properties.reorders, properties.relocates, properties.comments)
+REWRITES = (
+    properties.renames,
+    properties.reorders,
+    properties.relocates,
+    properties.comments,
+    properties.fences,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +72,8 @@ def inputs(seed: int, kinds: Sequence[str] = ()) -> Iterator[Item]:
         yield Item(kind, arch, text)
 
 
-def trial(item: Item, random: Random) -> tuple[Failure | None, list[str]]:
-    """Try what must hold of *item*; return the first failure, and what there is to count."""
+def trial(item: Item, random: Random, parser_only: bool = False) -> tuple[Failure | None, list[str]]:
+    """Try what must hold of *item*, or only of its parsing; return the first failure, and what there is to count."""
     notes: list[str] = []
 
     def is_accepted(text: str) -> None:
@@ -84,17 +90,22 @@ def trial(item: Item, random: Random) -> tuple[Failure | None, list[str]]:
     ]
     if item.kind != "text" or random.random() < 0.2:
         steps.append(("accepts", is_accepted))
-    steps.append(("checks", properties.checks))
-    if item.kind != "text":
-        rewriting = random.choice(REWRITES)
-        steps.append((rewriting.__name__, lambda text: rewriting(text, Random(seed))))
-    elif random.random() < 0.1:
-        steps.append(("repeats", properties.repeats))
+    if not parser_only:
+        steps += _analyses(item, random, seed)
     for name, step in steps:
         failure = attempt(name, step, item.text)
         if failure is not None:
             return failure, notes
     return None, notes
+
+
+def _analyses(item: Item, random: Random, seed: float) -> Iterator[tuple[str, Callable[[str], object]]]:
+    yield "checks", properties.checks
+    if item.kind != "text":
+        rewriting = random.choice(REWRITES)
+        yield rewriting.__name__, lambda text: rewriting(text, Random(seed))
+    elif random.random() < 0.1:
+        yield "repeats", properties.repeats
 
 
 def attempt(name: str, step: Callable[[str], object], text: str) -> Failure | None:

@@ -1,0 +1,1 @@
+"""How long a check takes, against ptxas on the same file."""
