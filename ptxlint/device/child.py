@@ -23,7 +23,7 @@ def run_texts(
     reference: Text,
     found: Confirmation,
     runs: int,
-    worker: Sequence[str] = WORKER,
+    worker: Sequence[str] | None = None,
 ) -> None:
     """Run *texts* *runs* times each, interleaved, and write into *found* what they gave.
 
@@ -36,7 +36,7 @@ def run_texts(
     found.tallies = {text.name: Tally() for text in texts}
     done = 0
     while left and done < runs:
-        lost = _child(spec, left, reference, found, runs - done, worker)
+        lost = _child(spec, left, reference, found, runs - done, worker or WORKER)
         if lost is None:
             return
         left = [text for text in left if text.name != lost]

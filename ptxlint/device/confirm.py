@@ -6,7 +6,7 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from pathlib import Path
 
-from ptxlint.device.child import WORKER, run_texts
+from ptxlint.device.child import run_texts
 from ptxlint.device.results import HAZARDOUS, NATURAL, REPAIRED, WITNESSED, Confirmation, ConfirmError, Text
 from ptxlint.device.spec import Spec, SpecError
 from ptxlint.device.witness import WitnessError, all_witnesses, defer_stores, is_bulk_store, witness
@@ -21,9 +21,9 @@ from ptxlint.settings import Settings
 
 
 def confirm(
-    spec: Spec, settings: Settings, runs: int | None = None, worker: Sequence[str] = WORKER
+    spec: Spec, settings: Settings, runs: int | None = None, worker: Sequence[str] | None = None
 ) -> Confirmation:
-    """Run what *spec* describes on the GPU; *worker* is the command that launches.
+    """Run what *spec* describes on the GPU; *worker* is the command that launches, if not the usual.
 
     Raises:
         SpecError: the kernel or its repaired text cannot be read.

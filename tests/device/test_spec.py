@@ -47,7 +47,7 @@ def test_defaults(tmp_path: Path) -> None:
     assert (source.fill, target.fill, factor.value) == ("random", "poison", 2.0)
     assert spec.outputs == (target,)
     assert spec.expect == {"target": "source * factor"}
-    assert spec.fixed is spec.reference is spec.finding is None
+    assert (spec.fixed, spec.reference, spec.finding) == (None, None, None)
 
 
 def test_all_keys(tmp_path: Path) -> None:
