@@ -100,7 +100,7 @@ def test_a_clean_kernel_is_run_under_each_schedule(fake: Fake) -> None:
     assert found.finding is None
     [job] = fake.jobs
     assert len(job["texts"]) == len(set(job["texts"].values())) == len(found.tallies) > 2
-    assert not (found.is_reproduced or found.clean_is_wrong or found.repaired_is_wrong)
+    assert (found.is_reproduced, found.clean_is_wrong, found.repaired_is_wrong) == (False, False, False)
     name = list(found.tallies)[-1]
     assert "is held back in its thread" in name
     fake.does(wrong={name: 1})
