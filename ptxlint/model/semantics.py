@@ -8,10 +8,14 @@ An opcode string is taken apart once and remembered. A word that no table knows 
 that a typo or a new modifier is seen and not guessed at.
 """
 
+from collections.abc import Hashable
+from functools import cache
+
 from ptxlint.model import arithmetic, async_ops, control_ops, memory_ops, sync_ops, tensor_ops
 from ptxlint.model.effects import Compute, Effect, Nothing, Unknown
 from ptxlint.model.opcodes import Builder, Handler, NameList, UnknownOpcode, names, unknown, words
 from ptxlint.ptx.syntax import Address, Instruction, Name
+from ptxlint.records import fields
 
 
 def _by_second_word(opcode: str, modifiers: list[str]) -> Handler:
@@ -80,9 +84,25 @@ def decode(instruction: Instruction) -> tuple[Effect, ...]:
     """
     handler = _handlers.get(instruction.opcode) or _handler(instruction.opcode)
     try:
-        return handler.decode(instruction.operands)
+        effects = handler.decode(instruction.operands)
     except (IndexError, ValueError):
         return (Unknown(f"operands of {instruction.opcode}"),)
+    for effect in effects:
+        kind = effect.__class__
+        if kind is not Compute and any(
+            isinstance(getattr(effect, name), Address) for name in _numbers_of(kind)
+        ):
+            return (Unknown(f"operands of {instruction.opcode}"),)
+    return effects
+
+
+# Operands that are numbers, in a register or written: no address in brackets can stand there.
+_NUMBERS = words("size multicast count expect bytes parity state membermask barrier columns idesc index")
+
+
+@cache
+def _numbers_of(kind: Hashable) -> tuple[str, ...]:
+    return tuple(name for name in fields(kind) if name in _NUMBERS)
 
 
 def families() -> tuple[str, ...]:
