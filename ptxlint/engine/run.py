@@ -89,6 +89,8 @@ class Analysis:
     budget_stop: bool = False
     invariant_loops: bool = False
     scenarios: list[str] = field(default_factory=list)
+    main: Scenario | None = None
+    sizes: dict[int, int] = field(default_factory=dict)
     outcomes: list[Outcome] = field(default_factory=list)
 
     @property
@@ -262,7 +264,7 @@ def analyse(analysis: Analysis, max_steps: int = MAX_STEPS) -> Analysis:
     if analysis.is_idle:
         return analysis
     oracle = Oracle(Unknowns())
-    sizes: dict[int, int] = {}
+    sizes = analysis.sizes
 
     def once(scenario: Scenario, keep: bool = True) -> Outcome:
         for attempt in range(3):
@@ -281,6 +283,8 @@ def analyse(analysis: Analysis, max_steps: int = MAX_STEPS) -> Analysis:
             scenario = replace(scenario, preset={**scenario.preset, **outcome.learned})
         if keep:
             _add(analysis, outcome)
+        if is_main(outcome):
+            analysis.main = scenario
         return outcome
 
     learned = once(Scenario("learn", trips=4), keep=False)
@@ -349,6 +353,21 @@ def analyse(analysis: Analysis, max_steps: int = MAX_STEPS) -> Analysis:
         if len(analysis.executed) == before:
             break
     return analysis
+
+
+def main_machine(analysis: Analysis, max_steps: int = MAX_STEPS) -> Machine:
+    """Return a machine that will run the main scenario of an analysed kernel once more, the same way.
+
+    Raises:
+        ValueError: the kernel was not analysed, or there was nothing to run.
+    """
+    if analysis.main is None:
+        raise ValueError("there is no main run")
+    oracle = Oracle(Unknowns())
+    oracle.start(analysis.main)
+    return Machine(
+        analysis.kernel, analysis.functions, analysis.launch, oracle, HANDLERS, analysis.sizes, max_steps
+    )
 
 
 def _covered_loops(analysis: Analysis) -> frozenset[tuple[int, int]]:
