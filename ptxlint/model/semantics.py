@@ -8,9 +8,6 @@ An opcode string is taken apart once and remembered. A word that no table knows 
 that a typo or a new modifier is seen and not guessed at.
 """
 
-from collections.abc import Hashable
-from functools import cache
-
 from ptxlint.model import arithmetic, async_ops, control_ops, memory_ops, sync_ops, tensor_ops
 from ptxlint.model.effects import Compute, Effect, Nothing, Unknown
 from ptxlint.model.opcodes import Builder, Handler, NameList, UnknownOpcode, names, unknown, words
@@ -100,9 +97,14 @@ def decode(instruction: Instruction) -> tuple[Effect, ...]:
 _NUMBERS = words("size multicast count expect bytes parity state membermask barrier columns idesc index")
 
 
-@cache
-def _numbers_of(kind: Hashable) -> tuple[str, ...]:
-    return tuple(name for name in fields(kind) if name in _NUMBERS)
+_numbers: dict[type[Effect], tuple[str, ...]] = {}
+
+
+def _numbers_of(kind: type[Effect]) -> tuple[str, ...]:
+    found = _numbers.get(kind)
+    if found is None:
+        found = _numbers[kind] = tuple(name for name in fields(kind) if name in _NUMBERS)
+    return found
 
 
 def families() -> tuple[str, ...]:
