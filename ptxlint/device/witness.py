@@ -7,6 +7,7 @@ thread before it. A correct kernel computes the same under every witness; a haza
 """
 
 import re
+from contextlib import suppress
 
 from ptxlint.fix.edits import Edit, apply, insertion_before
 from ptxlint.fix.places import Places, has
@@ -82,7 +83,8 @@ def all_witnesses(module: Module, function: Function) -> list[Witness]:
     """Return every schedule that can be made for the asynchronous operations of a kernel."""
     found = []
     if any(is_bulk_store(i) for i in function.instructions):
-        found.append(defer_stores(module, function))
+        with suppress(WitnessError):
+            found.append(defer_stores(module, function))
     held = [
         i
         for i in function.instructions

@@ -558,7 +558,9 @@ def learn_sizes(machine: Machine) -> dict[int, int]:
                     sizes = [share if share <= gap else 16 for gap in gaps]
             for (event, _), size in zip(tensor, sizes, strict=True):
                 votes.setdefault(event.instruction.index, []).append(size)
-    return {site: min(values) for site, values in votes.items()}
+    found = machine.store_places.sizes()
+    found.update({site: min(values) for site, values in votes.items()})
+    return found
 
 
 def _gap(starts: list[int], address: int) -> int:

@@ -8,9 +8,10 @@ from ptxlint.demangle import mangled_names, short_names
 from ptxlint.engine.events import Access, Actor, Family, LogEntry
 from ptxlint.engine.run import Analysis
 from ptxlint.model import effects as fx
+from ptxlint.ptx.source import SourceLocation
 from ptxlint.ptx.syntax import Instruction
-from ptxlint.report.finding import Finding
-from ptxlint.show.model import Arrow, Barrier, Buffer, Hazard, Item, Role, Use, View
+from ptxlint.report.finding import Finding, Site
+from ptxlint.show.model import Arrow, Barrier, Buffer, Hazard, Item, Role, Use, View, shown_line
 from ptxlint.show.trace import Trace
 
 MOST_ITEMS = 400
@@ -43,7 +44,7 @@ _MULTIPLY = (Family.WGMMA, Family.TCGEN05)
 class _Event:
     """One thing that one actor did: an access or a synchronising event."""
 
-    __slots__ = ("access", "actor", "entry", "instruction", "others", "sequence")
+    __slots__ = ("access", "actor", "entry", "instruction", "lines", "others", "sequence")
 
     def __init__(self, what: Access | LogEntry) -> None:
         self.access = what if isinstance(what, Access) else None
@@ -52,6 +53,7 @@ class _Event:
         self.instruction: Instruction = what.event.instruction
         self.sequence = what.sequence
         self.others: list[Access] = []  # what the same execution accesses besides
+        self.lines: list[int] = []  # the PTX lines that it stands for
 
 
 class Builder:
@@ -105,7 +107,7 @@ class Builder:
             tuple(self._barriers(arrows, items)),
             tuple(items),
             tuple(arrows),
-            tuple(self._hazards(items)),
+            tuple(self._hazards(chosen, items)),
             self.notes,
         )
 
@@ -243,7 +245,9 @@ class Builder:
                 and self._touched(event.access) == self._touched(last.access)
                 and self.module.source_chain(event.instruction) == self.module.source_chain(last.instruction)
             ):
+                last.lines.append(self.module.position(event.instruction).line)
                 continue
+            event.lines = [self.module.position(event.instruction).line]
             kept.append(event)
         return kept
 
@@ -350,21 +354,29 @@ class Builder:
 
     # -- findings ---------------------------------------------------------------------------------
 
-    def _hazards(self, items: list[Item]) -> Iterable[Hazard]:
-        at: dict[int, list[Item]] = {}
-        for item in items:
-            at.setdefault(item.line, []).append(item)
+    def _hazards(self, chosen: list[_Event], items: list[Item]) -> Iterable[Hazard]:
+        at: dict[int, str] = {}
+        by_source: dict[SourceLocation, str] = {}
+        for event, item in zip(chosen, items, strict=True):
+            for line in event.lines:
+                if line not in at or item.kind in _ACCESSES:
+                    at[line] = item.id
+            link = shown_line(item.source)
+            if link is not None and item.kind in _ACCESSES:
+                by_source.setdefault(link, item.id)
 
-        def item_at(line: int) -> str:
-            found = at.get(line)
-            return found[0].id if found else ""
+        def item_at(site: Site | None) -> str:
+            if site is None:
+                return ""
+            link = shown_line(site.source)
+            return at.get(site.line) or (by_source.get(link, "") if link is not None else "")
 
         for finding in self.findings:
-            if not finding.fingerprint:
-                continue
-            first = next((s.site.line for s in finding.trace if s.role == "first"), 0)
-            second = next((s.site.line for s in finding.trace if s.role == "second"), finding.site.line)
-            path = [item_at(s.site.line) for s in finding.trace if s.role in ("path", "near-miss")]
+            if finding.code.startswith("PTX99"):
+                continue  # said in the notes
+            first = next((s.site for s in finding.trace if s.role == "first"), None)
+            second = next((s.site for s in finding.trace if s.role == "second"), finding.site)
+            path = [item_at(s.site) for s in finding.trace if s.role in ("path", "near-miss")]
             yield Hazard(
                 finding.code,
                 finding.name,
@@ -378,6 +390,7 @@ class Builder:
             )
 
 
+_ACCESSES = ("load", "store", "copy", "multiply", "read", "write")
 _ARRIVING = ("arrive", "load", "multiply", "copy")
 
 
