@@ -404,7 +404,9 @@ def _alone(barrier: Mbarrier, waits: list[tuple[Mbarrier, Event, Fiber]]) -> boo
 
 
 def _arriving_warps(barrier: Mbarrier) -> set[int]:
-    return {actor.warp for component, (_, _, actor, _) in barrier.users.items() if component in barrier.arrivers}
+    return {
+        actor.warp for component, (_, _, actor, _) in barrier.users.items() if component in barrier.arrivers
+    }
 
 
 def _outrun(barrier: Mbarrier, stopped: set[int]) -> bool:
