@@ -277,7 +277,9 @@ def analyse(analysis: Analysis, max_steps: int = MAX_STEPS) -> Analysis:
             seen = learn_sizes(machine)
             fresh = {site: size for site, size in seen.items() if site not in sizes}
             sizes.update(fresh)
-            if attempt == 2 or not (outcome.bad_fix or (fresh and is_main(outcome))):
+            if attempt == (1 if outcome.budget_stop else 2) or not (
+                outcome.bad_fix or (fresh and is_main(outcome))
+            ):
                 break
             # A bound was wanted that earlier decisions exclude: know it from the start.
             scenario = replace(scenario, preset={**scenario.preset, **outcome.learned})
