@@ -17,12 +17,15 @@ from ptxlint.ptx.parser import parse
 from ptxlint.ptx.syntax import Function, Instruction, Module
 from ptxlint.records import record
 from ptxlint.report.finding import Finding
+from ptxlint.report.summary import plural
 
 QUEUE = "__ptxlint_queue"
 CAPACITY = 64  # entries; a power of two
 DELAY_TURNS = 40
 DELAY_NANOSECONDS = 20_000  # a turn
 
+# From a function's start to the brace that opens its body, over comments and strings.
+_OPENING = re.compile(r'(?://[^\n]*|/\*.*?\*/|"[^"]*"|[^{"])*?\{', re.DOTALL)
 _WIDTHS = {
     "b8": 1,
     "s8": 1,
@@ -119,7 +122,8 @@ def defer_stores(module: Module, function: Function) -> Witness:
         raise WitnessError("the kernel calls functions: bulk stores are not deferred across calls")
     deferral = _Deferral(module, function)
     return Witness(
-        deferral.rewritten(), f"{len(deferral.sites)} bulk stores are deferred to the waits that force them"
+        deferral.rewritten(),
+        f"{plural(len(deferral.sites), 'bulk store is', 'bulk stores are')} deferred to the waits that force them",
     )
 
 
@@ -177,7 +181,10 @@ class _Deferral:
         return apply(self.text, edits)
 
     def _entry_edit(self) -> Edit:
-        start = self.function.instructions[0].offset
+        """Declare and clear the queue where the body opens: before every label, outside of every inner scope."""
+        opening = _OPENING.match(self.text, self.function.offset)
+        if opening is None:
+            raise WitnessError(f"the body of {self.function.name} is not found")
         lines = [
             f".local .align 8 .b8 {QUEUE}[{CAPACITY * self.entry}];",
             ".reg .b32 %ptxlint_head, %ptxlint_tail, %ptxlint_group, %ptxlint_limit;",
@@ -185,7 +192,7 @@ class _Deferral:
             "mov.b32 %ptxlint_tail, 0;",
             "mov.b32 %ptxlint_group, 0;",
         ]
-        return insertion_before(self.text, start, "\n\t".join(lines))
+        return Edit(opening.end(), opening.end(), "\n\t" + "\n\t".join(lines))
 
     def _replaced(self, instruction: Instruction, code: str) -> Edit:
         return Edit(instruction.offset, instruction.end, code)

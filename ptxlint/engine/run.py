@@ -277,7 +277,9 @@ def analyse(analysis: Analysis, max_steps: int = MAX_STEPS) -> Analysis:
             seen = learn_sizes(machine)
             fresh = {site: size for site, size in seen.items() if site not in sizes}
             sizes.update(fresh)
-            if attempt == 2 or not (outcome.bad_fix or (fresh and is_main(outcome))):
+            if attempt == (1 if outcome.budget_stop else 2) or not (
+                outcome.bad_fix or (fresh and is_main(outcome))
+            ):
                 break
             # A bound was wanted that earlier decisions exclude: know it from the start.
             scenario = replace(scenario, preset={**scenario.preset, **outcome.learned})
@@ -558,7 +560,9 @@ def learn_sizes(machine: Machine) -> dict[int, int]:
                     sizes = [share if share <= gap else 16 for gap in gaps]
             for (event, _), size in zip(tensor, sizes, strict=True):
                 votes.setdefault(event.instruction.index, []).append(size)
-    return {site: min(values) for site, values in votes.items()}
+    found = machine.store_places.sizes()
+    found.update({site: min(values) for site, values in votes.items()})
+    return found
 
 
 def _gap(starts: list[int], address: int) -> int:

@@ -92,7 +92,7 @@ def test_commits_and_waits_are_replaced() -> None:
     assert count(text, fx.BulkCommit) == 7
     waits = [e for i in kernel(text)[1].instructions for e in semantics.decode(i) if isinstance(e, fx.BulkWait)]  # fmt: skip
     assert [(wait.pending, wait.read) for wait in waits] == [(0, True), (0, False), (0, True)]
-    assert "bulk stores" in defer_stores(*kernel(STORES)).what
+    assert defer_stores(*kernel(STORES)).what == "2 bulk stores are deferred to the waits that force them"
 
 
 def test_guards_and_scopes() -> None:
@@ -119,6 +119,15 @@ def test_registers_keep_their_width_and_the_queue_is_large_enough() -> None:
     assert "ld.local.b64 %ptxlint_o0, [%ptxlint_at+8];" in text
     # When it is full, what is queued goes out first.
     assert text.count("setp.lt.u32 %ptxlint_p, %ptxlint_a, 64;") == 2
+
+
+def test_the_queue_is_declared_outside_of_loops_and_scopes() -> None:
+    loop = STORES.replace("ld.param.u64 %rd1", "// {\n$L_again:\n\t{ ld.param.u64 %rd1", 1).replace(
+        "ld.param.u64 %rd2, [sums];", "ld.param.u64 %rd2, [sums]; }\n\t@%p2 bra $L_again;", 1
+    )
+    text = defer_stores(*kernel(loop.replace("{\n\t.reg", "/* { */ { // {\n\t.reg", 1))).text
+    assembles(text)
+    assert text.index("mov.b32 %ptxlint_group, 0;") < text.index("$L_again:")
 
 
 def test_calls_are_refused() -> None:
