@@ -46,14 +46,23 @@ class _Event:
 
     __slots__ = ("access", "actor", "entry", "instruction", "lines", "others", "sequence")
 
-    def __init__(self, what: Access | LogEntry) -> None:
-        self.access = what if isinstance(what, Access) else None
-        self.entry = what if isinstance(what, LogEntry) else None
-        self.actor: Actor = what.actor
-        self.instruction: Instruction = what.event.instruction
-        self.sequence = what.sequence
+    def __init__(self, actor: Actor, instruction: Instruction, sequence: float) -> None:
+        self.access: Access | None = None
+        self.entry: LogEntry | None = None
+        self.actor = actor
+        self.instruction = instruction
+        self.sequence = sequence
         self.others: list[Access] = []  # what the same execution accesses besides
         self.lines: list[int] = []  # the PTX lines that it stands for
+
+
+def _event(what: Access | LogEntry) -> _Event:
+    found = _Event(what.actor, what.event.instruction, what.sequence)
+    if isinstance(what, Access):
+        found.access = what
+    else:
+        found.entry = what
+    return found
 
 
 class Builder:
@@ -67,7 +76,7 @@ class Builder:
         self.trace = Trace(analysis)
         entries = [entry for entry in self.trace.entries if entry.event.kind in _WORDS]
         self.events = sorted(
-            [*map(_Event, self.trace.accesses), *map(_Event, entries)], key=lambda e: e.sequence
+            [*map(_event, self.trace.accesses), *map(_event, entries)], key=lambda e: e.sequence
         )
         self.role_of: dict[tuple[int, int], str] = {}
         self.roles: list[Role] = []
@@ -93,7 +102,7 @@ class Builder:
         self._find_buffers()
         for number, address in enumerate(sorted(self.trace.machine.mbarriers)):
             self.barriers[address] = f"m{number}"
-        chosen = self._turn()
+        chosen = self._with_findings(self._turn())
         items = [self._item(number, event) for number, event in enumerate(chosen)]
         arrows = self._arrows(chosen, items)
         launch = self.analysis.launch
@@ -210,7 +219,7 @@ class Builder:
         leaders: dict[str, tuple[int, int]] = {}
         for actor, role in sorted(self.role_of.items()):
             leaders.setdefault(role, actor)
-        runs: dict[str, dict[tuple[int, bool], dict[int, list[_Event]]]] = {}
+        runs: dict[str, dict[tuple[int, bool], dict[float, list[_Event]]]] = {}
         for event in self.events:
             actor = (event.actor.warp, event.actor.mask)
             role = self.role_of[actor]
@@ -228,6 +237,30 @@ class Builder:
                 chosen.append(first)
         chosen.sort(key=lambda event: event.sequence)
         return self._joined(chosen)[:MOST_ITEMS]
+
+    def _with_findings(self, chosen: list[_Event]) -> list[_Event]:
+        """Add what findings speak of and the turn does not show: tensor memory, registers, what only other runs reach."""
+        shown = {line for event in chosen for line in event.lines}
+        actors = {str(Actor(*actor)): Actor(*actor) for actor in self.role_of}
+        by_line = {self.module.position(i).line: i for i in self.analysis.function.instructions}
+        added: list[_Event] = []
+        for finding in self.findings:
+            sites = [(s.actor, s.site) for s in finding.trace if s.role in ("first", "second")]
+            for who, site in sites or [("", finding.site)]:
+                instruction = by_line.get(site.line)
+                if site.line in shown or instruction is None or finding.code.startswith("PTX99"):
+                    continue
+                shown.add(site.line)
+                before = [e for e in chosen if min(e.lines) <= site.line] or chosen
+                if not before:
+                    continue
+                actor = actors.get(who.removeprefix("async unit (issued by ").rstrip(")"))
+                mine = [e for e in before if e.actor == actor] or before
+                last = max(mine, key=lambda e: min(e.lines))
+                event = _Event(actor or last.actor, instruction, last.sequence + 0.5)
+                event.lines = [site.line]
+                added.append(event)
+        return sorted([*chosen, *added], key=lambda event: event.sequence)
 
     def _joined(self, events: list[_Event]) -> list[_Event]:
         """Leave out a generic access that repeats the one before it: a source line's copies at other addresses."""
@@ -261,8 +294,9 @@ class Builder:
             buffers = tuple(self.buffers[i].id for i in dict.fromkeys(touched))
             if event.access.completion is not None:
                 barrier = self._tracking(event.access)
+        elif event.entry is None:
+            kind, label = "event", _short(instruction)
         else:
-            assert event.entry is not None
             name = event.entry.event.kind
             kind, label = _WORDS[name]
             if kind in ("arrive", "wait", "init"):
@@ -390,7 +424,7 @@ class Builder:
             )
 
 
-_ACCESSES = ("load", "store", "copy", "multiply", "read", "write")
+_ACCESSES = ("load", "store", "copy", "multiply", "read", "write", "event")
 _ARRIVING = ("arrive", "load", "multiply", "copy")
 
 
