@@ -20,6 +20,7 @@ from ptxlint.commands.dump import dump
 from ptxlint.commands.fix import fix
 from ptxlint.commands.rules import rule, rules
 from ptxlint.commands.schema import schema
+from ptxlint.commands.show import show
 from ptxlint.report.printable import printable
 from ptxlint.session import internal_error
 
@@ -50,7 +51,7 @@ def show_version(ctx: click.Context) -> None:
     ctx.exit()
 
 
-for command in (cache, check, confirm, doctor, dump, fix, rule, rules, schema, witness):
+for command in (cache, check, confirm, doctor, dump, fix, rule, rules, schema, show, witness):
     cli.add_command(command)
 
 

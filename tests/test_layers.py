@@ -41,7 +41,7 @@ ALLOWED = {
     "inputs": {"report", "tools"},
     "cache": {"report", "settings", "_data"},
     "workers": set(),
-    "runner": {"session", "settings", "inputs", "report", "cache", "workers", "tools", "records"},
+    "runner": {"session", "linter", "settings", "inputs", "report", "cache", "workers", "tools", "records"},
     "session": {
         *("config", "records", "linter", "filters", "settings", "inputs", "report"),
         *("suppressions", "names", "baseline"),
@@ -51,10 +51,11 @@ ALLOWED = {
         *("ptx", "model", "linter", "filters", "settings", "report", "records", "tools", "session"),
     },
     "device": {"ptx", "model", "fix", "linter", "config", "settings", "report", "records", "tools"},
+    "show": {"engine", "model", "ptx", "linter", "settings", "report", "records", "demangle"},
     "rule_table": {"checks", "report"},
     "commands": {
         *("config", "rule_table", "linter", "codes", "settings", "session", "report", "inputs"),
-        *("runner", "cache", "doctor", "baseline", "fix", "device"),
+        *("runner", "cache", "doctor", "baseline", "fix", "device", "show"),
     },
     "cli": {"commands", "versions", "session", "report"},
     "__main__": {"cli"},

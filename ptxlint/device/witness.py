@@ -7,6 +7,7 @@ thread before it. A correct kernel computes the same under every witness; a haza
 """
 
 import re
+from contextlib import suppress
 
 from ptxlint.fix.edits import Edit, apply, insertion_before
 from ptxlint.fix.places import Places, has
@@ -16,12 +17,15 @@ from ptxlint.ptx.parser import parse
 from ptxlint.ptx.syntax import Function, Instruction, Module
 from ptxlint.records import record
 from ptxlint.report.finding import Finding
+from ptxlint.report.summary import plural
 
 QUEUE = "__ptxlint_queue"
 CAPACITY = 64  # entries; a power of two
 DELAY_TURNS = 40
 DELAY_NANOSECONDS = 20_000  # a turn
 
+# From a function's start to the brace that opens its body, over comments and strings.
+_OPENING = re.compile(r'(?://[^\n]*|/\*.*?\*/|"[^"]*"|[^{"])*?\{', re.DOTALL)
 _WIDTHS = {
     "b8": 1,
     "s8": 1,
@@ -82,7 +86,8 @@ def all_witnesses(module: Module, function: Function) -> list[Witness]:
     """Return every schedule that can be made for the asynchronous operations of a kernel."""
     found = []
     if any(is_bulk_store(i) for i in function.instructions):
-        found.append(defer_stores(module, function))
+        with suppress(WitnessError):
+            found.append(defer_stores(module, function))
     held = [
         i
         for i in function.instructions
@@ -117,7 +122,8 @@ def defer_stores(module: Module, function: Function) -> Witness:
         raise WitnessError("the kernel calls functions: bulk stores are not deferred across calls")
     deferral = _Deferral(module, function)
     return Witness(
-        deferral.rewritten(), f"{len(deferral.sites)} bulk stores are deferred to the waits that force them"
+        deferral.rewritten(),
+        f"{plural(len(deferral.sites), 'bulk store is', 'bulk stores are')} deferred to the waits that force them",
     )
 
 
@@ -175,7 +181,10 @@ class _Deferral:
         return apply(self.text, edits)
 
     def _entry_edit(self) -> Edit:
-        start = self.function.instructions[0].offset
+        """Declare and clear the queue where the body opens: before every label, outside of every inner scope."""
+        opening = _OPENING.match(self.text, self.function.offset)
+        if opening is None:
+            raise WitnessError(f"the body of {self.function.name} is not found")
         lines = [
             f".local .align 8 .b8 {QUEUE}[{CAPACITY * self.entry}];",
             ".reg .b32 %ptxlint_head, %ptxlint_tail, %ptxlint_group, %ptxlint_limit;",
@@ -183,7 +192,7 @@ class _Deferral:
             "mov.b32 %ptxlint_tail, 0;",
             "mov.b32 %ptxlint_group, 0;",
         ]
-        return insertion_before(self.text, start, "\n\t".join(lines))
+        return Edit(opening.end(), opening.end(), "\n\t" + "\n\t".join(lines))
 
     def _replaced(self, instruction: Instruction, code: str) -> Edit:
         return Edit(instruction.offset, instruction.end, code)

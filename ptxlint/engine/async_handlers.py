@@ -241,8 +241,10 @@ def bulk_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
         machine.outcome.resolved.add(site)
         for _, address in points:
             address = shared_offset(address)
+            if effect.tensor_map is not None and len(points) == 1:
+                machine.store_places.note(machine, fiber, event, address)
             extent = _extent(machine, event, size, most)
-            if most is not None:
+            if size is None and extent > DEFAULT_EXTENT:
                 extent = max(1, min(extent, gap_after(machine, address)))
             access = make_access(
                 machine, fiber, event, mask, address, max(extent, 1), False, Family.BULK_STORE

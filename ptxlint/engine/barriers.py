@@ -89,7 +89,7 @@ class Mbarrier:
         self.shared = False
         self.early: list[tuple[Event, Actor]] = []
         self.unborn: Problem | None = None
-        self.users: dict[int, tuple[int, Event, Actor]] = {}
+        self.users: dict[int, tuple[int, Event, Actor, int]] = {}
         self.arrivers: dict[int, tuple[int, Event, int]] = {}
         self.last_arrival: Event | None = None
         self.init_actor = Actor(0, 0)

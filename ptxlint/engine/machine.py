@@ -34,6 +34,7 @@ from ptxlint.engine.oracle import Oracle, Scenario
 from ptxlint.engine.phase_bytes import Phase
 from ptxlint.engine.program import Alu, Code, Event
 from ptxlint.engine.shadow import GRANULE, Shadow
+from ptxlint.engine.store_sizes import StorePlaces
 from ptxlint.engine.tensor_maps import TensorMaps
 from ptxlint.engine.tensor_memory import TensorMemory
 from ptxlint.engine.values import FULL, LANES, Scalar, Value, lane_of, lanes_of
@@ -142,6 +143,7 @@ class Machine:
         )
         self.alloc_slots: set[int] = set()
         self.responses = 0
+        self.store_places = StorePlaces()
         self.last_load: dict[int, int] = {}
         self.tracks_values = any(code.tracks_values for code in (kernel, *functions.values()))
         self.denies = oracle.scenario.name == "denied waits"

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from ptxlint.engine.machine import Machine
 
 OBJECT_BYTES = 8
+# What makes an asynchronous operation signal the barrier.
+_SIGNALS = ("BulkCopy", "TensorCommit", "LaunchCancel", "CpAsyncArrive")
 
 
 def actor_of(fiber: Fiber, lanes: int) -> Actor:
@@ -71,7 +73,7 @@ def used(
         if len(barrier.early) < 16:
             barrier.early.append((event, actor))
         return
-    barrier.users[fiber.component] = (fiber.time, event, actor_of(fiber, lanes))
+    barrier.users[fiber.component] = (fiber.time, event, actor_of(fiber, lanes), barrier.phase)
     if not barrier.initialised:
         if barrier.end_event is not None:
             problem = _problem(
@@ -177,7 +179,10 @@ def invalidated(machine: Machine, fiber: Fiber, event: Event, barrier: Mbarrier,
     """End the life of *barrier*; report users that are not known to be done."""
     if barrier.initialised and not machine.tainted:
         seen = fiber.clock.seen
-        for component, (time, user, actor) in barrier.users.items():
+        ended = seen.get(barrier.component, -1)
+        for component, (time, user, actor, phase) in barrier.users.items():
+            if user.kind in _SIGNALS and ended >= barrier.stamp(phase):
+                continue  # its part in the phase, that of an asynchronous operation, is over
             if seen.get(component, -1) < time:
                 problem = _problem(
                     machine,
@@ -399,7 +404,9 @@ def _alone(barrier: Mbarrier, waits: list[tuple[Mbarrier, Event, Fiber]]) -> boo
 
 
 def _arriving_warps(barrier: Mbarrier) -> set[int]:
-    return {actor.warp for component, (_, _, actor) in barrier.users.items() if component in barrier.arrivers}
+    return {
+        actor.warp for component, (_, _, actor, _) in barrier.users.items() if component in barrier.arrivers
+    }
 
 
 def _outrun(barrier: Mbarrier, stopped: set[int]) -> bool:

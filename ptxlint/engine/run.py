@@ -89,6 +89,8 @@ class Analysis:
     budget_stop: bool = False
     invariant_loops: bool = False
     scenarios: list[str] = field(default_factory=list)
+    main: Scenario | None = None
+    sizes: dict[int, int] = field(default_factory=dict)
     outcomes: list[Outcome] = field(default_factory=list)
 
     @property
@@ -262,7 +264,7 @@ def analyse(analysis: Analysis, max_steps: int = MAX_STEPS) -> Analysis:
     if analysis.is_idle:
         return analysis
     oracle = Oracle(Unknowns())
-    sizes: dict[int, int] = {}
+    sizes = analysis.sizes
 
     def once(scenario: Scenario, keep: bool = True) -> Outcome:
         for attempt in range(3):
@@ -275,12 +277,16 @@ def analyse(analysis: Analysis, max_steps: int = MAX_STEPS) -> Analysis:
             seen = learn_sizes(machine)
             fresh = {site: size for site, size in seen.items() if site not in sizes}
             sizes.update(fresh)
-            if attempt == 2 or not (outcome.bad_fix or (fresh and is_main(outcome))):
+            if attempt == (1 if outcome.budget_stop else 2) or not (
+                outcome.bad_fix or (fresh and is_main(outcome))
+            ):
                 break
             # A bound was wanted that earlier decisions exclude: know it from the start.
             scenario = replace(scenario, preset={**scenario.preset, **outcome.learned})
         if keep:
             _add(analysis, outcome)
+        if is_main(outcome):
+            analysis.main = scenario
         return outcome
 
     learned = once(Scenario("learn", trips=4), keep=False)
@@ -349,6 +355,21 @@ def analyse(analysis: Analysis, max_steps: int = MAX_STEPS) -> Analysis:
         if len(analysis.executed) == before:
             break
     return analysis
+
+
+def main_machine(analysis: Analysis, max_steps: int = MAX_STEPS) -> Machine:
+    """Return a machine that will run the main scenario of an analysed kernel once more, the same way.
+
+    Raises:
+        ValueError: the kernel was not analysed, or there was nothing to run.
+    """
+    if analysis.main is None:
+        raise ValueError("there is no main run")
+    oracle = Oracle(Unknowns())
+    oracle.start(analysis.main)
+    return Machine(
+        analysis.kernel, analysis.functions, analysis.launch, oracle, HANDLERS, analysis.sizes, max_steps
+    )
 
 
 def _covered_loops(analysis: Analysis) -> frozenset[tuple[int, int]]:
@@ -539,7 +560,9 @@ def learn_sizes(machine: Machine) -> dict[int, int]:
                     sizes = [share if share <= gap else 16 for gap in gaps]
             for (event, _), size in zip(tensor, sizes, strict=True):
                 votes.setdefault(event.instruction.index, []).append(size)
-    return {site: min(values) for site, values in votes.items()}
+    found = machine.store_places.sizes()
+    found.update({site: min(values) for site, values in votes.items()})
+    return found
 
 
 def _gap(starts: list[int], address: int) -> int:

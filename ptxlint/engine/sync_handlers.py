@@ -21,7 +21,8 @@ def targets(
     """Return (address, lanes) for the barriers that an operand names; None when unresolved."""
     points = concrete(machine, machine.address(fiber, bound), mask)
     site = (id(fiber.code), event.instruction.index)
-    if points is None:
+    if points is None or not any(shared_offset(address) for _, address in points):
+        # Unknown, or out of a register that nothing writes: no variable is at 0.
         machine.outcome.unresolved.add(site)
         return None
     machine.outcome.resolved.add(site)
