@@ -99,6 +99,12 @@ STALE_SHOWN = 10
     type=click.Path(),
     help="Take this configuration, not the pyproject.toml or ptxlint.toml that is nearest to a file.",
 )
+@click.option("--isolated", is_flag=True, help="Read no configuration.")
+@click.option(
+    "--show-settings",
+    is_flag=True,
+    help="Print what applies to each file, and from where, and check nothing.",
+)
 @click.option(
     "--ignore-comments/--no-ignore-comments",
     default=None,
@@ -110,12 +116,6 @@ STALE_SHOWN = 10
     metavar="FILE",
     type=click.Path(),
     help="Write what is found to FILE, for --baseline; nothing is a failure then.",
-)
-@click.option("--isolated", is_flag=True, help="Read no configuration.")
-@click.option(
-    "--show-settings",
-    is_flag=True,
-    help="Print what applies to each file, and from where, and check nothing.",
 )
 @reading_options
 @click.pass_context
