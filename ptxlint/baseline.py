@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import ptxlint
+from ptxlint.demangle import LONGEST, demangle, elided, without_parameters
 from ptxlint.report.finding import FileReport, Finding, Hidden, Report
+from ptxlint.report.paths import shown_path
 from ptxlint.settings import UserError
 
 VERSION = 1
@@ -35,7 +37,8 @@ class Entry:
     message: str
 
     def __str__(self) -> str:
-        where = f"{self.file}: {self.kernel}" if self.kernel else self.file
+        kernel = without_parameters(demangle([self.kernel])[self.kernel])
+        where = f"{self.file}: {elided(kernel, LONGEST)}" if kernel else self.file
         return f"{self.code} in {where}: {self.message}"
 
 
@@ -64,21 +67,22 @@ class Baseline:
         Raises:
             BaselineError: it cannot be read, or is no baseline.
         """
+        shown = shown_path(path)
         if os.path.exists(path) and not os.path.isfile(path):
-            raise BaselineError(f"{path}: no baseline: this is no regular file")
+            raise BaselineError(f"{shown}: no baseline: this is no regular file")
         try:
             data = json.loads(Path(path).read_text("utf-8-sig"))
         except FileNotFoundError:
-            raise BaselineError(f"{path}: there is no such baseline; --write-baseline makes one") from None
+            raise BaselineError(f"{shown}: there is no such baseline; --write-baseline makes one") from None
         except OSError as error:
-            raise BaselineError(f"{path}: {(error.strerror or str(error)).lower()}") from None
+            raise BaselineError(f"{shown}: {(error.strerror or str(error)).lower()}") from None
         except UnicodeDecodeError as error:
-            raise BaselineError(f"{path}: no baseline: no UTF-8 text at offset {error.start}") from None
+            raise BaselineError(f"{shown}: no baseline: no UTF-8 text at offset {error.start}") from None
         except json.JSONDecodeError as error:
-            raise BaselineError(f"{path}:{error.lineno}:{error.colno}: no baseline: {error.msg}") from None
+            raise BaselineError(f"{shown}:{error.lineno}:{error.colno}: no baseline: {error.msg}") from None
         except (ValueError, RecursionError) as error:
-            raise BaselineError(f"{path}: no baseline: {error}") from None
-        return cls(path, _entries(path, data))
+            raise BaselineError(f"{shown}: no baseline: {error}") from None
+        return cls(path, _entries(shown, data))
 
     def hide(self, report: Report) -> Report:
         """Return *report* with known findings moved to ``hidden``, and the stale entries."""
@@ -159,7 +163,8 @@ def render(entries: Iterable[Entry]) -> str:
                 "file": entry.file,
                 "kernel": entry.kernel,
                 "message": entry.message,
-            }
+            },
+            ensure_ascii=False,
         )
         for entry in entries
     ]

@@ -7,6 +7,7 @@ an internal error.
 import contextlib
 import io
 import os
+import signal
 import sys
 
 import click
@@ -19,11 +20,13 @@ from ptxlint.commands.dump import dump
 from ptxlint.commands.fix import fix
 from ptxlint.commands.rules import rule, rules
 from ptxlint.commands.schema import schema
+from ptxlint.commands.show import show
 from ptxlint.report.printable import printable
 from ptxlint.session import internal_error
 
 FAILURE = 2
 INTERRUPTED = 130
+TERMINATED = 143
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -48,7 +51,7 @@ def show_version(ctx: click.Context) -> None:
     ctx.exit()
 
 
-for command in (cache, check, confirm, doctor, dump, fix, rule, rules, schema, witness):
+for command in (cache, check, confirm, doctor, dump, fix, rule, rules, schema, show, witness):
     cli.add_command(command)
 
 
@@ -61,7 +64,17 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a character gets its number
             stream.reconfigure(errors="backslashreplace")
+    signal.signal(signal.SIGTERM, _end)
     sys.exit(run())
+
+
+def _end(number: int, frame: object) -> None:
+    """End as by an interrupt, so that tools and processes end too and temporary files go."""
+    raise _TerminatedError
+
+
+class _TerminatedError(KeyboardInterrupt):
+    """Somebody asked this process to end."""
 
 
 def run() -> int:
@@ -73,8 +86,9 @@ def run() -> int:
     except click.ClickException as error:
         error.show()
         return error.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        return INTERRUPTED
+    except (click.Abort, KeyboardInterrupt) as error:
+        terminated = isinstance(error, _TerminatedError) or isinstance(error.__cause__, _TerminatedError)
+        return TERMINATED if terminated else INTERRUPTED
     except SystemExit as error:  # shell completion ends so, and click and rich when nobody reads the output
         return FAILURE if error.code else 0
     except OSError as error:  # standard output is closed, or its disk is full

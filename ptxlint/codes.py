@@ -1,16 +1,22 @@
-"""The codes that can be reported, and reading lists of them as people write them."""
+"""The codes that can be reported, and reading lists of them as people write them.
+
+Nothing here loads the checks: what was found before is reported without them. That the codes are theirs is
+tested.
+"""
 
 from collections.abc import Iterable
+from functools import cache
 
-# The codes that no check of ptxlint.checks reports: the tool's own limits, and comments to it.
-OWN_CODES = ("PTX990", "PTX991", "PTX992", "PTX993", "PTX999")
+from ptxlint.report.rule_page import page_codes
+
+# Advice that is reported only when it is selected by its whole code.
+OFF_BY_DEFAULT = frozenset({"PTX901"})
 
 
+@cache
 def known_codes() -> tuple[str, ...]:
-    """Return the codes that can be reported, in order."""
-    from ptxlint.checks import ALL_CHECKS
-
-    return tuple(sorted({*(check.code for check in ALL_CHECKS), *OWN_CODES}))
+    """Return the codes that can be reported, in order: those that have a page."""
+    return tuple(page_codes())
 
 
 def read_prefixes(values: Iterable[str]) -> tuple[str, ...]:

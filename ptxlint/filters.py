@@ -3,9 +3,9 @@
 import os
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from functools import cache
 from pathlib import Path
 
+from ptxlint.codes import OFF_BY_DEFAULT
 from ptxlint.demangle import matches_kernel
 from ptxlint.report.finding import FileReport, Finding, Hidden, Severity
 from ptxlint.settings import Prefixes, Settings
@@ -71,18 +71,11 @@ def wanted(code: str, settings: Settings) -> bool:
     """
     select, ignore = settings.select, settings.ignore
     more = settings.extend_select
-    if code in _off_by_default() and code not in (*select, *more):
+    if code in OFF_BY_DEFAULT and code not in (*select, *more):
         return False
     chosen = max((len(p) for p in (*select, *more) if code.startswith(p)), default=-1 if select else 0)
     dropped = max((len(p) for p in ignore if code.startswith(p)), default=-1)
     return chosen >= 0 and chosen > dropped
-
-
-@cache
-def _off_by_default() -> frozenset[str]:
-    from ptxlint.checks import ALL_CHECKS
-
-    return frozenset(check.code for check in ALL_CHECKS if not check.default)
 
 
 def _ignored_in_file(path: str, settings: Settings) -> Prefixes:

@@ -5,6 +5,7 @@ Nothing of these projects is imported: the objects that they made are asked for 
 
 import os
 from collections.abc import Mapping
+from inspect import isfunction
 from typing import Any
 
 from ptxlint.inputs import Input, InputError, decode, read_inputs
@@ -109,6 +110,8 @@ def _hint(kernel: object) -> str:
     """Return what to do with an object that is only a step away from an accepted one."""
     if _project(kernel) == "triton" and hasattr(kernel, "warmup"):
         return "; a @triton.jit function must be compiled first, by triton.compile(...) or its .warmup(...)"
-    if _project(kernel) == "cutlass" or (callable(kernel) and hasattr(kernel, "_dsl_object")):
+    if _project(kernel) == "cutlass":
         return "; a @cute.jit function must be compiled first, by cute.compile(...)"
+    if isfunction(kernel):
+        return "; a function must be compiled first, as a @cute.jit one by cute.compile(...)"
     return ""

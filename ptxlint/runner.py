@@ -167,6 +167,8 @@ class _Run:
 
     def _hand_out(self, workers: "Workers[_Task]") -> bool:
         """Give every process that waits something to do; return whether any has."""
+        if self._has_work():
+            from ptxlint import linter  # noqa: F401 (once, before processes are forked, and not in each of them)
         while self._has_work() and (worker := workers.idle()):
             task = self._take(worker.held)
             assert task is not None

@@ -71,18 +71,6 @@ class Session:
         """Return the settings of *config* with what was chosen over them."""
         return config.settings.with_choices(**self._choices)
 
-    def check(self, items: Iterable[Input]) -> Report:
-        """Check *items* and return the report; what goes wrong with one is in its ``error``.
-
-        Raises:
-            UserError: a configuration or a baseline cannot be read.
-        """
-        found = []
-        for item in items:
-            settings = self.settings_of(item)
-            found.append((analyse_input(item, settings), settings))
-        return self.report(found)
-
     def report(self, analysed: Iterable[tuple[FileReport, Settings]]) -> Report:
         """Make the report of what :func:`analyse_input` found, each with its settings.
 

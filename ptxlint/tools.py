@@ -132,7 +132,7 @@ def run_tool(
             )
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            raise ToolError(f"cannot run {name}: {reason}") from None
+            raise ToolError(f"cannot run {command[0]}: {reason[:1].lower()}{reason[1:]}") from None
         try:
             _limit_files(process.pid)
             status = process.wait(time_limit)

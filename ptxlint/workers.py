@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Task = TypeVar("Task")
 
 MAX_WORKERS = 60  # what a wait for processes can take on Windows
+_CPU_SHARE = Path("/sys/fs/cgroup/cpu.max")  # of control groups, version 2: microseconds, and of how many
 _PATIENCE = 10.0  # seconds that a process has to end what it started, when asked
 
 
@@ -180,7 +181,10 @@ def _serve(
 
 
 def available_processors() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    """Return how many processors this process may use, a container's share counted up to the next whole one."""
+    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    try:
+        quota, period = map(int, _CPU_SHARE.read_text("ascii").split())
+    except (OSError, ValueError):  # no control group, or "max": no limit
+        return count
+    return max(1, min(count, -(-quota // max(1, period))))

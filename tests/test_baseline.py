@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,17 @@ def test_what_is_known_is_hidden_and_counted(run: Run) -> None:
     assert written["summary"]["hidden_by_baseline"] == 1
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="needs file names of any bytes")
+def test_names_of_every_kind(run: Run) -> None:
+    name = "größe \udcff.ptx"
+    write(name, COPY.replace("two_stage_copy(", "_ZN2my4copyILi2EEEvPKhPhi("))
+    result = run("check", "--write-baseline", KNOWN, name)
+    assert result.status == 0
+    assert "my::copy<2>: " in result.err or "_ZN2my" in result.err
+    assert "größe" in Path(KNOWN).read_text("utf-8")
+    assert run("check", "--baseline", KNOWN, name).status == 0
+
+
 def test_what_is_gone_is_told_and_removed(run: Run) -> None:
     write("copy.ptx", COPY)
     write("combine.ptx", COMBINE)
@@ -48,6 +60,7 @@ def test_what_is_gone_is_told_and_removed(run: Run) -> None:
     result = run("check", "--baseline", KNOWN, "copy.ptx", "combine.ptx")
     assert result.status == 0
     assert "; 1 entry of the baseline is stale" in result.out
+    assert result.err.startswith("ptxlint: note: stale in the baseline: PTX201 in copy.ptx: two_stage_copy: ")
     # what was not checked is not judged
     assert "stale" not in run("check", "--baseline", KNOWN, "combine.ptx").out
     result = run("check", "--write-baseline", KNOWN, "copy.ptx")
@@ -138,7 +151,8 @@ def test_a_folder_that_is_not_there(run: Run) -> None:
 def test_the_configuration_may_name_it(run: Run) -> None:
     write("a.ptx", COPY)
     write("ptxlint.toml", f"baseline = '{KNOWN}'\n")
-    assert run("check", "a.ptx").status == 2
+    result = run("check", "a.ptx")
+    assert (result.status, result.err.split(": ")[2]) == (2, KNOWN)
     run("check", "--write-baseline", KNOWN, "a.ptx")
     assert run("check", "a.ptx").status == 0
     assert run("check", "--isolated", "a.ptx").status == 1

@@ -270,6 +270,18 @@ def test_an_internal_error_while_printing_is_told(run: Run, monkeypatch: pytest.
     assert "internal error, a bug of ptxlint" in result.err
 
 
+def test_what_was_found_before_is_reported_without_the_engine(tmp_path: Path) -> None:
+    program = (
+        "import sys; from ptxlint import cli; sys.argv = ['ptxlint', 'check', '-j1', *sys.argv[1:]];"
+        "status = cli.run(); print({'ptxlint.checks', 'ptxlint.engine', 'lark'} & set(sys.modules)); sys.exit(status)"
+    )
+    arguments = [sys.executable, "-c", program, "--cache-dir", str(tmp_path), "--ignore", "PTX3", str(HAZARD)]
+    done = [subprocess.run(arguments, capture_output=True, text=True) for _ in range(2)]
+    assert [run.returncode for run in done] == [1, 1]
+    assert "ptxlint.engine" in done[0].stdout.splitlines()[-1]
+    assert done[1].stdout.splitlines()[-1] == "set()"
+
+
 def test_an_interrupt_is_no_verdict(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*arguments: object) -> None:
         raise KeyboardInterrupt

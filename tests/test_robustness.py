@@ -43,6 +43,12 @@ ODD = {
     "operands that do not fit": kernel(
         "bar.sync; mbarrier.init.shared::cta.b64; cp.async.bulk.wait_group; st.shared.u32 %r1;"
     ),
+    "addresses for numbers": kernel(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [p], [%r2], [%r3];\n"
+        "mbarrier.init.shared::cta.b64 [s], [%r1]; bar.sync [%r1]; mbarrier.arrive.shared::cta.b64 _, [s], [%r2];\n"
+        "mbarrier.try_wait.parity.shared::cta.b64 %p1, [s], [%r1];",
+        ".shared .align 16 .b8 s[64];\n",
+    ),
     "too few sources": kernel(
         "add.s32 %r1, s; setp.eq.u32 %p1, %r1; selp.b32 %r2, %r1, %p1;\n"
         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [p], 16, [%r2];\n"

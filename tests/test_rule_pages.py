@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from ptxlint.checks import ALL_CHECKS
 from ptxlint.cli import cli
-from ptxlint.codes import known_codes
+from ptxlint.codes import OFF_BY_DEFAULT, known_codes
 from ptxlint.linter import check_text
 from ptxlint.report.finding import Finding, Severity
 from ptxlint.report.rule_page import page_codes, read_page
@@ -37,7 +37,11 @@ def findings(text: str, code: str) -> list[Finding]:
 
 
 def test_each_code_has_a_page() -> None:
-    assert page_codes() == list(known_codes())
+    assert page_codes() == list(known_codes()) == sorted([*CODES, *OWN])
+
+
+def test_what_is_off_by_default_is_what_the_checks_say() -> None:
+    assert {check.code for check in ALL_CHECKS if not check.default} == OFF_BY_DEFAULT
 
 
 @pytest.mark.parametrize("code", [*CODES, *OWN])

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ptxlint import cache, linter, runner
+from ptxlint import cache, linter, runner, workers
 from ptxlint.cache import Cache, CacheError, clean
 from ptxlint.inputs import InputOptions
 from ptxlint.report.finding import FileReport
@@ -136,8 +136,10 @@ SLEEPER = f"#!{sys.executable}\nimport os, time\nopen(os.environ['LOG'], 'a').wr
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_an_interrupt_ends_everything(tmp_path: Path, jobs: int) -> None:
+@pytest.mark.parametrize(
+    ("jobs", "asked", "status"), [(1, signal.SIGINT, 130), (2, signal.SIGINT, 130), (2, signal.SIGTERM, 143)]
+)
+def test_an_interrupt_ends_everything(tmp_path: Path, jobs: int, asked: int, status: int) -> None:
     (tmp_path / "bin").mkdir()
     (tmp_path / "tmp").mkdir()
     (tmp_path / "bin" / "nvcc").write_text(SLEEPER)
@@ -155,9 +157,9 @@ def test_an_interrupt_ends_everything(tmp_path: Path, jobs: int) -> None:
         stderr=subprocess.PIPE,
     )
     until(lambda: log.exists() and len(log.read_text().split()) == jobs)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(asked)
     out, err = process.communicate(timeout=30)
-    assert (process.returncode, out, err.strip()) == (130, b"", b"")
+    assert (process.returncode, out, err.strip()) == (status, b"", b"")
     for number in log.read_text().split():
         until(lambda number=number: has_ended(number))  # type: ignore[misc]
     assert list((tmp_path / "tmp").iterdir()) == []
@@ -300,3 +302,15 @@ def test_every_field_of_a_report_is_kept() -> None:
         to_plain(object())
     with pytest.raises(ValueError, match="fields of FileReport"):
         from_plain(FileReport, [1])
+
+
+@pytest.mark.parametrize(
+    ("share", "most"), [("max 100000", 64), ("150000 100000", 2), ("1 100000", 1), ("", 64)]
+)
+def test_a_container_has_its_share_of_processors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, share: str, most: int
+) -> None:
+    (tmp_path / "cpu.max").write_text(share)
+    monkeypatch.setattr(workers, "_CPU_SHARE", tmp_path / "cpu.max")
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(64)), raising=False)
+    assert workers.available_processors() == most

@@ -12,6 +12,7 @@ import pytest
 
 from ptxlint.inputs import InputError
 from ptxlint.kernel_objects import kernel_inputs
+from ptxlint.settings import Settings
 from ptxlint.testing import PtxFindings, assert_ptx_clean
 from ptxlint.tools import find_tool
 from tests.pytest_plugin.kernels import clean, hazard, module
@@ -112,6 +113,13 @@ def test_bad_options(options: dict[str, Any], message: str) -> None:
         assert_ptx_clean(module(clean()), **options)
 
 
+def test_settings_are_what_options_are_put_over() -> None:
+    settings = Settings(ignore=("PTX101",))
+    assert_ptx_clean(module(hazard()), settings=settings)
+    with pytest.raises(PtxFindings):
+        assert_ptx_clean(module(hazard()), settings=settings, select=["PTX1"])
+
+
 def test_a_syntax_error_is_a_finding() -> None:
     with pytest.raises(PtxFindings, match=r"error\[PTX999\](?s:.)*--> <text>:4:1"):
         assert_ptx_clean(".version 8.6\n.target sm_90a\n.address_size 64\n.entr k() {}\n")
@@ -132,6 +140,7 @@ class JITFunction:
         (None, ["an object of type NoneType"]),
         (JITFunction(), ["triton.runtime.jit.JITFunction", "must be compiled first, by triton.compile(...)"]),
         (made_by("cutlass"), ["must be compiled first, by cute.compile(...)"]),
+        (written, ["an object of type function", "a function must be compiled first"]),
         (made_by("triton", asm="text"), ["triton.inner.Kernel"]),
     ],
 )

@@ -23,6 +23,11 @@ def wait_between(first: Access, second: Event, context: Context) -> LogEntry | N
     return _between(first, second, context, lambda event: isinstance(event.effect, fx.BulkWait))
 
 
+def passes(first: Access, second: Event, event: Event, context: Context) -> bool:
+    """Return whether *event* is on some path from *first* to *second*."""
+    return _between(first, second, context, lambda other: other is event) is not None
+
+
 def wait_after(first: Access, context: Context) -> LogEntry | None:
     """Return the first wait for bulk async-groups behind *first* that its thread comes to."""
     code = _code_of(context, first.event)

@@ -29,7 +29,8 @@ class BulkStorePendingAtExit(Check):
             cause = "no-drain"
             other = pending.waited_by_others
             wait = wait_after(access, context)
-            if wait is None and other is not None and other.detail == "nothing issued":
+            foreign = other is not None and other.detail == "nothing issued"
+            if other is not None and foreign and (wait is None or wait.event is other.event):
                 cause = "non-issuer"
                 message += f": {other.actor} waits, but {access.actor} issued it"
                 steps.append(

@@ -1,10 +1,18 @@
 """PTX304: the parity waited for is not the parity of the phase that tracks the data."""
 
-from ptxlint.checks.base import Check, Context, Verdict, entries_of
+from collections.abc import Iterator
+
+from ptxlint.checks.base import Check, Context, Draft, Verdict, entries_of
+from ptxlint.checks.hazards import hazards
 from ptxlint.checks.loads import LOADS, Fault, hand_over
+from ptxlint.checks.mbarriers import barrier_name, by_barrier, draft, opcode, problems
 from ptxlint.engine.events import Conflict
+from ptxlint.engine.tensor_memory import TensorGap
+from ptxlint.engine.tensor_rules import KIND
 from ptxlint.records import replace
 from ptxlint.report.finding import Fix, Severity
+
+UNORDERED = tuple(KIND + gap.value for gap in (TensorGap.COMPLETION, TensorGap.ORDER, TensorGap.REFILL))
 
 
 class PhaseParityMismatch(Check):
@@ -49,3 +57,23 @@ class PhaseParityMismatch(Check):
         )
         near = (waits[-1], "succeeds on an earlier phase") if waits else None
         return Verdict("parity", message, fix, near)
+
+    def run(self, context: Context) -> Iterator[Draft]:
+        """Report waits that the barrier may leave two phases behind."""
+        for problem in by_barrier(problems(context, "mbarrier-lapped")):
+            assert problem.other is not None
+            pair = {problem.actor.warp, problem.facts["by"]}
+            if any({h.first.actor.warp, h.second.actor.warp} == pair for h in hazards(context, *UNORDERED)):
+                continue  # the one does not wait for the other at all: that is told
+            where = barrier_name(context, problem.facts["address"])
+            message = (
+                f"{opcode(problem.event)} of {problem.actor} waits for each phase of {where} by its parity, and "
+                f"{opcode(problem.other)} may end the next phase before it has seen the first: the wait then takes "
+                "one phase for the other"
+            )
+            fix = Fix(
+                "let nobody end a phase before all who wait have seen the one before, or take one barrier a stage",
+                "mbarrier.try_wait.parity.shared::cta.b64 p, [seen], parity;  // the waiters arrive on it",
+                "one full barrier for each stage that may be under way",
+            )
+            yield draft(self, context, problem, message, fix, ("may end the next phase", "may be lapped"))

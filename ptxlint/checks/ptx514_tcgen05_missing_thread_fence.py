@@ -24,6 +24,7 @@ class Tcgen05MissingThreadFence(Check):
 
     def run(self, context: Context) -> Iterator[Draft]:
         """Report loads and stores whose order with another warp's no tcgen05 fence carries."""
+        unfenced = not any(event.kind == "TensorFence" for _, event in context.analysis.events())
         for found in tensor_hazards(context, TensorGap.THREAD_FENCE, TensorGap.UNKNOWN_PRODUCER):
             if found.gap is TensorGap.UNKNOWN_PRODUCER:
                 message = (
@@ -45,6 +46,10 @@ class Tcgen05MissingThreadFence(Check):
             notes = (f"on {columns(found.first)}, waited for by its warp", f"on {columns(found.second)}")
             severity = Severity.NOTE if found.units[1] is Unit.TENSOR_CORE else None
             by_first = severity is not None  # a loop of multiplications follows
-            yield tell(
+            draft = tell(
                 self, found, context, "no-fence", message, FIX, notes, None, by_first, severity=severity
             )
+            if unfenced:
+                # Written for hardware that does without: one remark, not one for each pair.
+                draft.fold = (self.code, "no-fence", draft.finding.severity)
+            yield draft

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 FINDINGS = 1
 FAILURE = 2
+STALE_SHOWN = 10
 
 
 @click.command(cls=CheckCommand)
@@ -98,6 +99,12 @@ FAILURE = 2
     type=click.Path(),
     help="Take this configuration, not the pyproject.toml or ptxlint.toml that is nearest to a file.",
 )
+@click.option("--isolated", is_flag=True, help="Read no configuration.")
+@click.option(
+    "--show-settings",
+    is_flag=True,
+    help="Print what applies to each file, and from where, and check nothing.",
+)
 @click.option(
     "--ignore-comments/--no-ignore-comments",
     default=None,
@@ -109,12 +116,6 @@ FAILURE = 2
     metavar="FILE",
     type=click.Path(),
     help="Write what is found to FILE, for --baseline; nothing is a failure then.",
-)
-@click.option("--isolated", is_flag=True, help="Read no configuration.")
-@click.option(
-    "--show-settings",
-    is_flag=True,
-    help="Print what applies to each file, and from where, and check nothing.",
 )
 @reading_options
 @click.pass_context
@@ -227,6 +228,8 @@ def tell(report: Report) -> None:
     for note, (first, *others) in paths.items():
         more = f" and {len(others)} more" if others else ""
         click.echo(f"ptxlint: note: {printable(first)}{more}: {printable(note)}", err=True)
+    for entry in report.stale[:STALE_SHOWN]:
+        click.echo(f"ptxlint: note: stale in the baseline: {printable(entry)}", err=True)
     for file in report.files:
         if file.error is not None:
             error = "\n".join(printable_lines(file.error))

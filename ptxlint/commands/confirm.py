@@ -14,7 +14,7 @@ from ptxlint.report.printable import printable
 from ptxlint.settings import Settings, Triple
 
 if TYPE_CHECKING:
-    from ptxlint.device.confirm import Confirmation
+    from ptxlint.device.results import Confirmation
 
 FINDINGS = 1
 FAILURE = 2
@@ -42,11 +42,12 @@ def fail(ctx: click.Context, message: str) -> None:
 def confirm(ctx: click.Context, spec: Path, runs: int | None, output_format: str) -> None:
     """Run a kernel, its witness schedule and its repair on a GPU, as the TOML file SPEC says, and count what is wrong.
 
-    The exit status is 1 when the repaired kernel is ever wrong; a hazard that does not show is said not to be
-    reproduced, which does not make it fine.
+    A kernel of which nothing is reported is run under every witness schedule of its asynchronous operations instead,
+    and must be right under each. The exit status is 1 when the repaired kernel, or such a clean one, is ever wrong; a
+    hazard that does not show is said not to be reproduced, which does not make it fine.
     """
-    from ptxlint.device.confirm import ConfirmError
     from ptxlint.device.confirm import confirm as run
+    from ptxlint.device.results import ConfirmError
     from ptxlint.device.spec import SpecError, read_spec
 
     try:
@@ -55,7 +56,7 @@ def confirm(ctx: click.Context, spec: Path, runs: int | None, output_format: str
         fail(ctx, str(error))
         return
     click.echo(json.dumps(as_json(found), indent=2) if output_format == "json" else "\n".join(as_text(found)))
-    ctx.exit(FINDINGS if found.repaired_is_wrong else 0)
+    ctx.exit(FINDINGS if found.repaired_is_wrong or found.clean_is_wrong else 0)
 
 
 def as_text(found: "Confirmation") -> Iterator[str]:
@@ -63,18 +64,23 @@ def as_text(found: "Confirmation") -> Iterator[str]:
     if found.finding is not None:
         yield printable(f"{found.finding.code}: {found.finding.message}")
     yield printable(f"witness: {found.what}")
-    yield printable(f"repair: {found.repair}")
+    if found.finding is not None:
+        yield printable(f"repair: {found.repair}")
     if found.about:
         yield printable(
             f"on {found.about['card']}, driver {found.about['driver']}, CuPy {found.about['cupy']}"
         )
+    width = max(map(len, found.tallies), default=0)
     for name, tally in found.tallies.items():
-        hang = "; a run did not end" if tally.hang else ""
-        yield (
-            f"  {name:22} {tally.wrong_runs:3} of {tally.runs} runs wrong, "
-            f"{tally.wrong_words} of {tally.words} words{hang}"
+        lost = "; a run did not end" if tally.hang else f"; {tally.fault}" if tally.fault else ""
+        yield printable(
+            f"  {name:{width}}  {tally.wrong_runs} of {tally.runs} runs wrong, "
+            f"{tally.wrong_words} of {tally.words} words{lost}"
         )
-    if not found.is_reproduced:
+    if found.finding is None:
+        wrong = "gave wrong results" if found.clean_is_wrong else "was right under each"
+        yield f"nothing is reported of the kernel, and it {wrong}"
+    elif not found.is_reproduced:
         yield "not reproduced: no run of the kernel as it is gave a wrong result"
     if found.repaired_is_wrong:
         yield "the repaired kernel gave wrong results"
@@ -98,11 +104,13 @@ def as_json(found: "Confirmation") -> dict[str, Any]:
                 "wrong_words": tally.wrong_words,
                 "words": tally.words,
                 "hang": tally.hang,
+                "fault": tally.fault,
             }
             for name, tally in found.tallies.items()
         ],
-        "reproduced": found.is_reproduced,
+        "reproduced": finding is not None and found.is_reproduced,
         "repaired_is_wrong": found.repaired_is_wrong,
+        "clean_is_wrong": found.clean_is_wrong,
     }
 
 

@@ -23,14 +23,13 @@ class ValueProblem(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key: its name, the setting it makes, what its value is, and what reads it.
+    """A key: its name, the setting it makes, and what reads its value.
 
     *read* gets the value and the folder of the file, and raises :class:`ValueProblem`.
     """
 
     name: str
     setting: str
-    what: str
     read: Callable[[Any, Path], Any]
     is_table: bool = False
 
@@ -170,20 +169,20 @@ def _kind(value: Any) -> str:
 KEYS = {
     key.name: key
     for key in (
-        Key("select", "select", "codes or their beginnings that alone are wanted", _codes),
-        Key("ignore", "ignore", "codes or their beginnings that are not wanted", _codes),
-        Key("extend-select", "extend_select", "codes that are wanted besides", _codes),
-        Key("severity", "severity", "severities by code or beginning", _severities, True),
-        Key("per-file-ignores", "per_file_ignores", "codes by glob on paths", _ignores, True),
-        Key("per-kernel-ignores", "per_kernel_ignores", "codes by glob on kernel names", _ignores, True),
-        Key("block", "block", "threads a CTA, where the PTX does not say", _shape(*BLOCK_LIMITS)),
-        Key("cluster", "cluster", "CTAs a cluster, where the PTX does not say", _shape(*CLUSTER_LIMITS)),
-        Key("kernels", "kernels", "block and cluster by glob on kernel names", _hints, True),
-        Key("strict", "strict", "whether what could not be analysed is an error", _flag),
-        Key("fail-on", "fail_on", "the least severity that makes the exit status 1", _severity),
-        Key("source-roots", "source_roots", "folders in which source files are looked for", _folders),
-        Key("exclude", "exclude", "globs of files and folders to leave out", _strings),
-        Key("output-format", "output_format", "how findings are printed", _format),
-        Key("baseline", "baseline", "the file of known findings", _file),
+        Key("select", "select", _codes),
+        Key("ignore", "ignore", _codes),
+        Key("extend-select", "extend_select", _codes),
+        Key("severity", "severity", _severities, True),
+        Key("per-file-ignores", "per_file_ignores", _ignores, True),
+        Key("per-kernel-ignores", "per_kernel_ignores", _ignores, True),
+        Key("block", "block", _shape(*BLOCK_LIMITS)),
+        Key("cluster", "cluster", _shape(*CLUSTER_LIMITS)),
+        Key("kernels", "kernels", _hints, True),
+        Key("strict", "strict", _flag),
+        Key("fail-on", "fail_on", _severity),
+        Key("source-roots", "source_roots", _folders),
+        Key("exclude", "exclude", _strings),
+        Key("output-format", "output_format", _format),
+        Key("baseline", "baseline", _file),
     )
 }

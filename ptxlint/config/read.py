@@ -77,7 +77,8 @@ def _config(path: Path, text: str, table: dict[str, Any]) -> Config:
     for name, value in table.items():
         key = KEYS.get(name)
         if key is None:
-            message = f'unknown key "{name}"{suggestion(name, tuple(KEYS))}'
+            hint = suggestion(name, tuple(KEYS)) or f"; known are {', '.join(KEYS)}"
+            message = f'unknown key "{name}"{hint}'
             problems.append(f"{_at(path, text, name)}: {message}")
             continue
         try:

@@ -79,6 +79,8 @@ def evaluate(text: str, values: Mapping[str, Any]) -> Any:
 
     tree = check(text, frozenset(values))
     try:
-        return eval(compile(tree, "<expect>", "eval"), {"__builtins__": {}, "np": np}, dict(values))
+        # NumPy's methods import on first use; the text itself cannot name a builtin.
+        scope = {"__builtins__": {"__import__": __import__}, "np": np}
+        return eval(compile(tree, "<expect>", "eval"), scope, dict(values))
     except Exception as error:
         raise ExpressionError(f"{text!r} cannot be evaluated: {error}") from None

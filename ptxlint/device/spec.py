@@ -48,7 +48,8 @@ class Argument:
     """A kernel parameter: a buffer (with a *shape*), a scalar (with a *value*), or a tensor map.
 
     *fill* is what a buffer holds before each run: ``random``, ``poison`` (0xAB in each byte), ``zeros``, ``index``.
-    *low* and *high* bound random integers; random floats are in [-1, 1).
+    *low* and *high* bound random integers; random floats are in [-1, 1). A buffer that is no *parameter* is only reached
+    through a tensor map.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Argument:
     tensor_map: TensorMap | None = None
     low: int | None = None
     high: int | None = None
+    parameter: bool = True
 
 
 @record
@@ -101,7 +103,7 @@ _KEYS = {
     *("arguments", "expect", "rtol", "atol", "reference", "reference-kernel"),
 }
 _ARGUMENT_KEYS = {
-    *("name", "dtype", "shape", "fill", "output", "value", "tensor-map", "low", "high"),
+    *("name", "dtype", "shape", "fill", "output", "value", "tensor-map", "low", "high", "parameter"),
 }
 
 
@@ -121,6 +123,17 @@ def read_spec(path: Path) -> Spec:
     names = [argument.name for argument in arguments]
     if len(set(names)) < len(names):
         raise reader.error("arguments", "two arguments of one name")
+    buffers = {argument.name: argument for argument in arguments if argument.shape}
+    for argument in arguments:
+        if argument.tensor_map is None:
+            continue
+        over = buffers.get(argument.tensor_map.buffer)
+        if over is None:
+            raise reader.error("arguments", f"tensor map over unknown buffer {argument.tensor_map.buffer!r}")
+        if len(over.shape) != len(argument.tensor_map.box):
+            raise reader.error(
+                "arguments", f"box and shape of {over.name} have different numbers of dimensions"
+            )
     expect = table.get("expect", {})
     if not isinstance(expect, dict) or not all(isinstance(value, str) for value in expect.values()):
         raise reader.error("expect", "a table of expressions is wanted")
@@ -137,9 +150,6 @@ def read_spec(path: Path) -> Spec:
             expressions.check(text, usable)
         except expressions.ExpressionError as error:
             raise reader.error(f"expect.{name}", str(error)) from None
-    for argument in arguments:
-        if argument.tensor_map is not None and argument.tensor_map.buffer not in names:
-            raise reader.error("arguments", f"tensor map over unknown buffer {argument.tensor_map.buffer!r}")
     runs = reader.number("runs", RUNS, 1, MOST_RUNS)
     fixed, reference = reader.text("fixed"), reader.text("reference")
     if expect and reference is not None:
@@ -163,6 +173,10 @@ def read_spec(path: Path) -> Spec:
         reader.real("rtol"),
         reader.real("atol"),
     )
+
+
+def _is_count(value: Any, most: int = 1 << 40) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 < value <= most
 
 
 class _Reader:
@@ -211,7 +225,7 @@ class _Reader:
     def shape(self, key: str) -> tuple[int, int, int]:
         value = self.table.get(key, [1])
         parts = value if isinstance(value, list) else [value]
-        if not 1 <= len(parts) <= 3 or not all(isinstance(n, int) and 0 < n < 1 << 31 for n in parts):
+        if not 1 <= len(parts) <= 3 or not all(_is_count(n, (1 << 31) - 1) for n in parts):
             raise self.error(key, f"one to three positive numbers are wanted, not {value!r}")
         x, y, z = [*parts, 1, 1][:3]
         return x, y, z
@@ -240,22 +254,34 @@ class _Reader:
                 raise self.error(where, f"value is a number, not {value!r}")
             return Argument(name, dtype, value=value)
         shape = entry.get("shape")
-        if not isinstance(shape, list) or not shape or not all(isinstance(n, int) and n > 0 for n in shape):
+        if not isinstance(shape, list) or not shape or not all(map(_is_count, shape)):
             raise self.error(where, f"a shape, such as [1024], or a value is wanted, not {shape!r}")
         output = entry.get("output", False)
         fill = entry.get("fill", "poison" if output else "random")
         if fill not in FILLS:
             raise self.error(where, f"fill is one of {', '.join(FILLS)}, not {fill!r}")
+        for key in ("output", "parameter"):
+            if not isinstance(entry.get(key, False), bool):
+                raise self.error(where, f"{key} is true or false, not {entry[key]!r}")
+        low, high = self.bound(entry, "low", where), self.bound(entry, "high", where)
+        if low is not None and high is not None and low > high:
+            raise self.error(where, f"low is at most high, not {low} and {high}")
         return Argument(
-            name, dtype, tuple(shape), fill, bool(output), low=entry.get("low"), high=entry.get("high")
+            name, dtype, tuple(shape), fill, output, None, None, low, high, entry.get("parameter", True)
         )
+
+    def bound(self, entry: dict[str, Any], key: str, where: str) -> int | None:
+        value = entry.get(key)
+        if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
+            raise self.error(where, f"{key} is a whole number, not {value!r}")
+        return value
 
     def tensor_map(self, given: Any, where: str) -> TensorMap:
         if not isinstance(given, dict):
             raise self.error(where, "tensor-map is a table with buffer, box and swizzle")
         self.known(given, {"buffer", "box", "swizzle"}, where)
         box, swizzle = given.get("box"), given.get("swizzle", "none")
-        if not isinstance(box, list) or not 1 <= len(box) <= 5 or not all(isinstance(n, int) for n in box):
+        if not isinstance(box, list) or not 1 <= len(box) <= 5 or not all(map(_is_count, box)):
             raise self.error(where, f"box is one to five numbers, innermost first, not {box!r}")
         if swizzle not in SWIZZLES:
             raise self.error(where, f"swizzle is one of {', '.join(SWIZZLES)}, not {swizzle!r}")

@@ -70,7 +70,8 @@ class Launcher:
             if argument.tensor_map is not None:
                 arguments.append(tensor_map(argument, self.spec, buffers))
             elif argument.shape:
-                arguments.append(buffers[argument.name])
+                if argument.parameter:
+                    arguments.append(buffers[argument.name])
             else:
                 arguments.append(np.dtype(argument.dtype).type(argument.value))
         self.functions[name](self.spec.grid, self.spec.block, tuple(arguments), shared_mem=self.spec.shared)
@@ -159,7 +160,7 @@ def tensor_map(argument: Argument, spec: Spec, buffers: dict[str, Any]) -> Any:
             f"the tensor map over {of.name} with box {list(given.box)} is not allowed: {status}"
         )
     data = bytes((ctypes.c_ubyte * 128).from_address(int(made.getPtr())))
-    return np.frombuffer(data, dtype=np.dtype("V128"))[0]
+    return np.frombuffer(data, dtype=np.dtype("V128")).reshape(())
 
 
 def wrong_words(spec: Spec, outputs: dict[str, Any], expected: dict[str, Any]) -> tuple[int, int]:
@@ -202,7 +203,12 @@ def main(path: str) -> int:
             expected = launcher.run(reference.name, inputs)
         for variant in variants:
             tell({"start": variant.name, "run": run})
-            outputs = launcher.run(variant.name, inputs)
+            try:
+                outputs = launcher.run(variant.name, inputs)
+            except launcher.cupy.cuda.runtime.CUDARuntimeError as error:
+                # The context is lost with it: the parent starts another process for the others.
+                tell({"fault": str(error)})
+                return 1
             wrong, total = wrong_words(spec, outputs, expected)
             tell({"variant": variant.name, "run": run, "wrong": wrong, "words": total})
     return 0

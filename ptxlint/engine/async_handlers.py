@@ -6,6 +6,7 @@ from ptxlint.engine.barrier_rules import ALIGNED, is_aligned
 from ptxlint.engine.events import Access, Actor, Family, Hazard, Point
 from ptxlint.engine.machine import Handler, Machine
 from ptxlint.engine.memory_handlers import (
+    MAX_SHARED,
     bulk_zero,
     concrete,
     memory_access,
@@ -52,7 +53,6 @@ from ptxlint.engine.warp import Fiber, Frame
 from ptxlint.model import effects as fx
 
 DEFAULT_EXTENT = 16
-MAX_SHARED = 1 << 18
 
 
 def _site(fiber: Fiber, event: Event) -> tuple[int, int]:
@@ -151,6 +151,11 @@ def bulk_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
         found = targets(machine, fiber, event, mask, event.b.mbarrier)
         if found is None:
             return False
+        if len(found) > 1:
+            # Lanes that signal barriers of their own are copies of their own.
+            for _, lanes in found:
+                bulk_copy(machine, fiber, event, lanes)
+            return False
         remote_barrier = peer_of(found[0][0]) != 0
         barrier = machine.mbarrier(found[0][0] & 0xFFFFFF)
         barrier.shared = barrier.shared or effect.multicast is not None
@@ -159,7 +164,7 @@ def bulk_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
             mbarrier_rules.used(machine, fiber, event, signalled, lanes, remote_barrier)
             if effect.multicast is not None and reaches_peers(machine, fiber, event, mask):
                 mbarrier_rules.peer_used(machine, fiber, event, signalled, lanes)
-            if len(found) == 1 and event.b.size is not None:
+            if event.b.size is not None:
                 mbarrier_rules.many_lanes(machine, fiber, event, signalled, lanes)
     operands.note(machine, fiber, event, mask, "size", fiber.regs[event.b.size] if size is not None else 0)
     if into:
@@ -179,6 +184,7 @@ def bulk_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
     if into and out_of:
         machine.cluster_memory.copy(fiber, event, mask)
     if into:
+        machine.last_load[fiber.warp.index] = machine.sequence
         points = concrete(machine, machine.address(fiber, event.b.destination), mask)
         if points is None:
             machine.outcome.unresolved.add(site)
@@ -235,8 +241,10 @@ def bulk_copy(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
         machine.outcome.resolved.add(site)
         for _, address in points:
             address = shared_offset(address)
+            if effect.tensor_map is not None and len(points) == 1:
+                machine.store_places.note(machine, fiber, event, address)
             extent = _extent(machine, event, size, most)
-            if most is not None:
+            if size is None and extent > DEFAULT_EXTENT:
                 extent = max(1, min(extent, gap_after(machine, address)))
             access = make_access(
                 machine, fiber, event, mask, address, max(extent, 1), False, Family.BULK_STORE

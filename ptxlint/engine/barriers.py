@@ -55,6 +55,7 @@ class Mbarrier:
         "unknown_bytes",
         "unseen",
         "users",
+        "watchers",
     )
 
     def __init__(self, address: int, component: int) -> None:
@@ -75,6 +76,7 @@ class Mbarrier:
         self.gathered = Clock.empty()
         self.released = Clock.empty()
         self.observers: dict[int, tuple[int, int]] = {}
+        self.watchers: dict[int, tuple[int, int, int, Event, Actor]] = {}
         self.passed: set[tuple[int, int]] = set()
         self.init_event: Event | None = None
         self.init_component = 0
@@ -87,7 +89,7 @@ class Mbarrier:
         self.shared = False
         self.early: list[tuple[Event, Actor]] = []
         self.unborn: Problem | None = None
-        self.users: dict[int, tuple[int, Event, Actor]] = {}
+        self.users: dict[int, tuple[int, Event, Actor, int]] = {}
         self.arrivers: dict[int, tuple[int, Event, int]] = {}
         self.last_arrival: Event | None = None
         self.init_actor = Actor(0, 0)
@@ -118,6 +120,7 @@ class Mbarrier:
         self.gathered = Clock.empty()
         self.released = Clock.empty()
         self.observers = {}
+        self.watchers = {}
         self.passed = set()
 
     def stamp(self, phase: int) -> int:

@@ -66,6 +66,7 @@ class Access:
         "size",
         "time",
         "unused",
+        "vague",
         "write",
     )
 
@@ -98,6 +99,7 @@ class Access:
         self.box: object = None
         self.previous = -1
         self.exact = True
+        self.vague = False
         self.unused = False
 
     def overlaps(self, low: int, high: int) -> bool:

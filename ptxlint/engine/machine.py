@@ -34,6 +34,7 @@ from ptxlint.engine.oracle import Oracle, Scenario
 from ptxlint.engine.phase_bytes import Phase
 from ptxlint.engine.program import Alu, Code, Event
 from ptxlint.engine.shadow import GRANULE, Shadow
+from ptxlint.engine.store_sizes import StorePlaces
 from ptxlint.engine.tensor_maps import TensorMaps
 from ptxlint.engine.tensor_memory import TensorMemory
 from ptxlint.engine.values import FULL, LANES, Scalar, Value, lane_of, lanes_of
@@ -142,6 +143,8 @@ class Machine:
         )
         self.alloc_slots: set[int] = set()
         self.responses = 0
+        self.store_places = StorePlaces()
+        self.last_load: dict[int, int] = {}
         self.tracks_values = any(code.tracks_values for code in (kernel, *functions.values()))
         self.denies = oracle.scenario.name == "denied waits"
         self.denied: dict[tuple[int, ...], int] = {}
@@ -574,6 +577,7 @@ class Machine:
     def complete(self, barrier: Mbarrier) -> None:
         """End the phase of *barrier* and wake its waiters."""
         mbarrier_rules.completing(self, barrier)
+        mbarrier_rules.lapping(self, barrier)
         barrier.complete()
         self.wake_waiters(barrier)
 
@@ -834,6 +838,10 @@ class Machine:
     def conflict(self, gap: Gap, first: Access, second: Access) -> None:
         """Record a conflict; the first evidence of a pair of instructions is kept."""
         outcome = self.outcome
+        if first.vague and not (second.low <= first.low and first.high <= second.high):
+            return
+        if second.vague and not (first.low <= second.low and second.high <= first.high):
+            return
         known = self.oracle.scenario.known
         if known and self.running is not None:
             code = id(self.running.code)

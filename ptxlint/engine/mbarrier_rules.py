@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from ptxlint.engine.machine import Machine
 
 OBJECT_BYTES = 8
+# What makes an asynchronous operation signal the barrier.
+_SIGNALS = ("BulkCopy", "TensorCommit", "LaunchCancel", "CpAsyncArrive")
 
 
 def actor_of(fiber: Fiber, lanes: int) -> Actor:
@@ -71,7 +73,7 @@ def used(
         if len(barrier.early) < 16:
             barrier.early.append((event, actor))
         return
-    barrier.users[fiber.component] = (fiber.time, event, actor_of(fiber, lanes))
+    barrier.users[fiber.component] = (fiber.time, event, actor_of(fiber, lanes), barrier.phase)
     if not barrier.initialised:
         if barrier.end_event is not None:
             problem = _problem(
@@ -177,7 +179,10 @@ def invalidated(machine: Machine, fiber: Fiber, event: Event, barrier: Mbarrier,
     """End the life of *barrier*; report users that are not known to be done."""
     if barrier.initialised and not machine.tainted:
         seen = fiber.clock.seen
-        for component, (time, user, actor) in barrier.users.items():
+        ended = seen.get(barrier.component, -1)
+        for component, (time, user, actor, phase) in barrier.users.items():
+            if user.kind in _SIGNALS and ended >= barrier.stamp(phase):
+                continue  # its part in the phase, that of an asynchronous operation, is over
             if seen.get(component, -1) < time:
                 problem = _problem(
                     machine,
@@ -399,7 +404,9 @@ def _alone(barrier: Mbarrier, waits: list[tuple[Mbarrier, Event, Fiber]]) -> boo
 
 
 def _arriving_warps(barrier: Mbarrier) -> set[int]:
-    return {actor.warp for component, (_, _, actor) in barrier.users.items() if component in barrier.arrivers}
+    return {
+        actor.warp for component, (_, _, actor, _) in barrier.users.items() if component in barrier.arrivers
+    }
 
 
 def _outrun(barrier: Mbarrier, stopped: set[int]) -> bool:
@@ -492,6 +499,37 @@ def completing(machine: Machine, barrier: Mbarrier) -> None:
     )
 
 
+def lapping(machine: Machine, barrier: Mbarrier) -> None:
+    """Check that all who waited for the phase before know it to be over before this phase ends too.
+
+    A wait by parity tells a phase only from the next (9.7.13.15.16): whoever is two phases behind takes
+    the one for the other. Only where all arrivals are this CTA's own, so that what they know is known,
+    and a tcgen05.commit ends the phase; whoever has issued a load since its wait may be known by the data.
+    """
+    if machine.tainted or machine.denies or barrier.peer or not barrier.known or not barrier.phase:
+        return
+    last = barrier.last_arrival
+    if barrier.arrivals < barrier.expected or last is None or last.kind != "TensorCommit":
+        return
+    known = barrier.gathered.seen
+    for component, (phase, time, sequence, event, actor) in barrier.watchers.items():
+        if machine.last_load.get(actor.warp, -1) > sequence:
+            continue
+        if phase == barrier.phase - 1 and known.get(component, -1) < time:
+            problem = _problem(
+                machine,
+                "mbarrier-lapped",
+                event,
+                actor,
+                last,
+                cause="lapped",
+                address=barrier.address,
+                by=machine.running.warp.index if machine.running is not None else -1,
+            )
+            barrier.suspects.append(problem)
+            return
+
+
 def finish(machine: Machine) -> None:
     """Tell what was kept, of barriers that no peer adds to, or that are wrong whatever a peer adds."""
     outcome = machine.outcome
@@ -532,6 +570,8 @@ def _left_over(barrier: Mbarrier) -> bool:
 
 def _too_many_alone(barrier: Mbarrier, problem: Problem) -> bool:
     """Whether one thread arrives twice, waiting for nothing in between, where one arrival ends a phase."""
+    if problem.kind == "mbarrier-lapped":
+        return not barrier.peer
     alone = barrier.expected == 1 and not barrier.peer
     return alone and problem.facts.get("cause") == "arrives-again"
 

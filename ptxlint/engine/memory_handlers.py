@@ -10,6 +10,7 @@ from ptxlint.engine.warp import Fiber, lanes_in, merge
 from ptxlint.model import effects as fx
 
 PEER_SHIFT = 24
+MAX_SHARED = 1 << 18
 # Atoms of loaded data and of arithmetic that is not followed; loads of global memory have a number.
 DATA = frozenset({"opaque", "load", "lds", "local"})
 
@@ -63,6 +64,7 @@ def memory_access(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bo
             _global(machine, fiber, event, mask, value)
             return False
         machine.outcome.unresolved.add(site)
+        _somewhere(machine, fiber, event, mask, value)
         _unknown_result(machine, fiber, event, mask, value)
         return False
     machine.outcome.resolved.add(site)
@@ -99,6 +101,42 @@ def _is_foreign(value: Value) -> bool:
         return sample < SHARED_WINDOW
     offset = sample.offset[0] if isinstance(sample.offset, tuple) else sample.offset
     return not SHARED_WINDOW // 2 <= offset < LOCAL_WINDOW
+
+
+def _somewhere(machine: Machine, fiber: Fiber, event: Event, mask: int, value: Value) -> None:
+    """Perform an access of shared memory of which only the bounds are known: it meets what holds them all."""
+    effect: fx.MemoryAccess = event.effect  # type: ignore[assignment]
+    lowest, highest = 1 << 62, -1
+    lanes = value if value.__class__ is tuple else lanes_of(value)
+    for lane in lanes_in(mask):
+        address = machine.unknowns.resolve(lanes[lane])
+        if isinstance(address, Linear):
+            assert isinstance(address.offset, int)
+            _, g, low, high = machine.unknowns.range_of(address.terms)
+            ends = address.offset + g * low, address.offset + g * high
+        else:
+            ends = address, address
+        lowest, highest = min(lowest, *ends), max(highest, *ends)
+    if effect.space is fx.Space.GENERIC:
+        if not SHARED_WINDOW <= lowest <= highest < SHARED_WINDOW + MAX_SHARED:
+            return
+        lowest, highest = lowest - SHARED_WINDOW, highest - SHARED_WINDOW
+    if effect.matrix or not 0 <= lowest <= highest < MAX_SHARED:
+        return
+    access = Access(
+        event,
+        fiber.actor if mask == fiber.mask else Actor(fiber.warp.index, mask),
+        fiber.component,
+        fiber.clock.seen[fiber.component],
+        lowest,
+        highest + effect.size,
+        effect.rw is not fx.Rw.READ,
+        Family.GENERIC,
+        machine.sequence,
+    )
+    access.exact = False
+    access.vague = True
+    machine.shadow.access(access, fiber.clock.seen, mask == fiber.mask)
 
 
 def _touch(

@@ -16,7 +16,7 @@ from ptxlint.engine.omissions import PAST, is_evidence, next_omission
 from ptxlint.engine.oracle import Oracle, Scenario
 from ptxlint.engine.program import Code, Event, Lowering
 from ptxlint.engine.tensor_rules import NEVER_FREED
-from ptxlint.engine.values import Unknowns
+from ptxlint.engine.values import Unknowns, centre
 from ptxlint.flow.dominators import region
 from ptxlint.model import effects as fx
 from ptxlint.model import semantics
@@ -89,6 +89,8 @@ class Analysis:
     budget_stop: bool = False
     invariant_loops: bool = False
     scenarios: list[str] = field(default_factory=list)
+    main: Scenario | None = None
+    sizes: dict[int, int] = field(default_factory=dict)
     outcomes: list[Outcome] = field(default_factory=list)
 
     @property
@@ -135,33 +137,40 @@ def called(module: Module, function: Function) -> dict[str, Function]:
 
 def assumed_block(function: Function, effects: list[tuple[fx.Effect, ...]]) -> tuple[int, int, int]:
     """Return a block shape guessed from barrier counts and comparisons with the thread's index."""
-    threads = 32
-    origin: dict[str, int] = {}
+    threads = unit = 32
+    # Registers that hold ``tid.x / scale + offset``.
+    origin: dict[str, tuple[int, int]] = {}
     for instruction_effects in effects:
         for effect in instruction_effects:
             if isinstance(effect, fx.CtaBarrier):
                 count = effect.count
                 value = getattr(count, "value", None)
                 threads = max(threads, value if isinstance(value, int) else 128)
+            if isinstance(effect, fx.WgmmaOp):
+                unit = 128  # performed by whole warpgroups
             if not isinstance(effect, fx.Compute) or not effect.dsts or not isinstance(effect.dsts[0], Name):
                 continue
             dst = effect.dsts[0].text
             first = effect.srcs[0] if effect.srcs else None
             name = first.text if isinstance(first, Name) else ""
             if effect.op == "mov" and name == "%tid.x":
-                origin[dst] = 1
+                origin[dst] = 1, 0
             elif name in origin:
+                scale, offset = origin[name]
                 second = getattr(effect.srcs[1], "value", None) if len(effect.srcs) > 1 else None
-                if effect.op == "shr" and isinstance(second, int) and second < 10:
-                    origin[dst] = origin[name] << second
+                if effect.op == "shr" and isinstance(second, int) and second < 10 and not offset:
+                    origin[dst] = scale << second, 0
+                elif effect.op == "add" and isinstance(second, int):
+                    origin[dst] = scale, offset + centre(second, 32)
                 elif effect.op in ("mov", "cvt"):
                     origin[dst] = origin[name]
                 elif effect.op == "setp" and isinstance(second, int) and 0 <= second <= 1024:
-                    bound = second * origin[name] + (
-                        origin[name] if effect.extra[0] in ("eq", "ne", "gt") else 0
-                    )
+                    bound = (second - offset) * scale
+                    if effect.extra[0] in ("eq", "ne", "gt") or scale > 1:
+                        bound += scale  # of warps there is one for the other side of the branch
                     if bound <= 1024:
                         threads = max(threads, bound)
+    threads = min((threads + unit - 1) // unit * unit, 1024)
     return (threads + 31) // 32 * 32, 1, 1
 
 
@@ -255,7 +264,7 @@ def analyse(analysis: Analysis, max_steps: int = MAX_STEPS) -> Analysis:
     if analysis.is_idle:
         return analysis
     oracle = Oracle(Unknowns())
-    sizes: dict[int, int] = {}
+    sizes = analysis.sizes
 
     def once(scenario: Scenario, keep: bool = True) -> Outcome:
         for attempt in range(3):
@@ -268,12 +277,16 @@ def analyse(analysis: Analysis, max_steps: int = MAX_STEPS) -> Analysis:
             seen = learn_sizes(machine)
             fresh = {site: size for site, size in seen.items() if site not in sizes}
             sizes.update(fresh)
-            if attempt == 2 or not (outcome.bad_fix or (fresh and is_main(outcome))):
+            if attempt == (1 if outcome.budget_stop else 2) or not (
+                outcome.bad_fix or (fresh and is_main(outcome))
+            ):
                 break
             # A bound was wanted that earlier decisions exclude: know it from the start.
             scenario = replace(scenario, preset={**scenario.preset, **outcome.learned})
         if keep:
             _add(analysis, outcome)
+        if is_main(outcome):
+            analysis.main = scenario
         return outcome
 
     learned = once(Scenario("learn", trips=4), keep=False)
@@ -342,6 +355,21 @@ def analyse(analysis: Analysis, max_steps: int = MAX_STEPS) -> Analysis:
         if len(analysis.executed) == before:
             break
     return analysis
+
+
+def main_machine(analysis: Analysis, max_steps: int = MAX_STEPS) -> Machine:
+    """Return a machine that will run the main scenario of an analysed kernel once more, the same way.
+
+    Raises:
+        ValueError: the kernel was not analysed, or there was nothing to run.
+    """
+    if analysis.main is None:
+        raise ValueError("there is no main run")
+    oracle = Oracle(Unknowns())
+    oracle.start(analysis.main)
+    return Machine(
+        analysis.kernel, analysis.functions, analysis.launch, oracle, HANDLERS, analysis.sizes, max_steps
+    )
 
 
 def _covered_loops(analysis: Analysis) -> frozenset[tuple[int, int]]:
@@ -532,7 +560,9 @@ def learn_sizes(machine: Machine) -> dict[int, int]:
                     sizes = [share if share <= gap else 16 for gap in gaps]
             for (event, _), size in zip(tensor, sizes, strict=True):
                 votes.setdefault(event.instruction.index, []).append(size)
-    return {site: min(values) for site, values in votes.items()}
+    found = machine.store_places.sizes()
+    found.update({site: min(values) for site, values in votes.items()})
+    return found
 
 
 def _gap(starts: list[int], address: int) -> int:

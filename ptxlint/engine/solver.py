@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 MAX_DEPTH = 80
 
 # Among how many unknowns one is looked for that gives a combination its value.
-MAX_LEAVES = 3
+MAX_LEAVES = 10
 # Values for the unknowns that are not solved for: their least first; a product needs factors that are not 0, at best
 # several turns of both loops; a length that clips another leaves no solution while it is small.
 FILLINGS = (0, 2, 1, 1 << 16)

@@ -21,7 +21,8 @@ def targets(
     """Return (address, lanes) for the barriers that an operand names; None when unresolved."""
     points = concrete(machine, machine.address(fiber, bound), mask)
     site = (id(fiber.code), event.instruction.index)
-    if points is None:
+    if points is None or not any(shared_offset(address) for _, address in points):
+        # Unknown, or out of a register that nothing writes: no variable is at 0.
         machine.outcome.unresolved.add(site)
         return None
     machine.outcome.resolved.add(site)
@@ -240,6 +241,9 @@ def mbarrier_wait(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bo
         fresh = fiber.clock.seen.get(barrier.component, -1) > known
         if fresh:
             barrier.observers[fiber.component] = (barrier.phase - 1, fiber.time)
+            actor = mbarrier_rules.actor_of(fiber, mask)
+            watch = (barrier.phase - 1, fiber.time, machine.sequence, event, actor)
+            barrier.watchers[fiber.component] = watch
         elif barrier.phase == 0 and (fiber.component, -1) not in barrier.passed:
             fresh = True
             barrier.passed.add((fiber.component, -1))

@@ -6,7 +6,7 @@ values leave a comparison open.
 """
 
 from ptxlint.engine.program import Alu, Code, Event
-from ptxlint.flow.dominators import region
+from ptxlint.flow.dominators import Loop, region
 from ptxlint.model import effects as fx
 from ptxlint.records import record, replace
 
@@ -143,4 +143,18 @@ def guards_loop(code: Code, block: int) -> bool:
     if inside == exit_.join:
         return False
     within = region(code.cfg, inside, exit_.join)
-    return any(loop.header in within and block not in loop.blocks for loop in code.loops)
+    return any(
+        loop.header in within and block not in loop.blocks and not _only_waits(code, loop)
+        for loop in code.loops
+    )
+
+
+def _only_waits(code: Code, loop: Loop) -> bool:
+    """Whether *loop* does nothing but wait on an mbarrier: a branch around it skips no turns of work."""
+    events = [
+        item
+        for index in loop.blocks
+        for item in code.blocks[index].items
+        if isinstance(item, Event) and not isinstance(item.effect, fx.Collective)
+    ]
+    return bool(events) and all(event.spin for event in events)

@@ -12,6 +12,7 @@ from ptxlint.model import arithmetic, async_ops, control_ops, memory_ops, sync_o
 from ptxlint.model.effects import Compute, Effect, Nothing, Unknown
 from ptxlint.model.opcodes import Builder, Handler, NameList, UnknownOpcode, names, unknown, words
 from ptxlint.ptx.syntax import Address, Instruction, Name
+from ptxlint.records import fields
 
 
 def _by_second_word(opcode: str, modifiers: list[str]) -> Handler:
@@ -80,9 +81,30 @@ def decode(instruction: Instruction) -> tuple[Effect, ...]:
     """
     handler = _handlers.get(instruction.opcode) or _handler(instruction.opcode)
     try:
-        return handler.decode(instruction.operands)
+        effects = handler.decode(instruction.operands)
     except (IndexError, ValueError):
         return (Unknown(f"operands of {instruction.opcode}"),)
+    for effect in effects:
+        kind = effect.__class__
+        if kind is not Compute and any(
+            isinstance(getattr(effect, name), Address) for name in _numbers_of(kind)
+        ):
+            return (Unknown(f"operands of {instruction.opcode}"),)
+    return effects
+
+
+# Operands that are numbers, in a register or written: no address in brackets can stand there.
+_NUMBERS = words("size multicast count expect bytes parity state membermask barrier columns idesc index")
+
+
+_numbers: dict[type[Effect], tuple[str, ...]] = {}
+
+
+def _numbers_of(kind: type[Effect]) -> tuple[str, ...]:
+    found = _numbers.get(kind)
+    if found is None:
+        found = _numbers[kind] = tuple(name for name in fields(kind) if name in _NUMBERS)
+    return found
 
 
 def families() -> tuple[str, ...]:

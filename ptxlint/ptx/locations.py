@@ -77,7 +77,7 @@ class Locations:
     def _place(self, text: str) -> Place:
         found = self._places.get(text)
         if found is None:
-            file, line, column = (int(number[:18]) for number in text.split())
+            file, line, column = map(_number, text.split())
             found = self._places[text] = (file, line, column)
         return found
 
@@ -97,3 +97,14 @@ class Locations:
             index = self._known[chain] = len(self._chains)
             self._chains.append(chain)
         return index
+
+
+def _number(text: str) -> int:
+    """Return a number of a ``.loc``, in any form of an integer (PTX ISA 4.5.1)."""
+    if text.isdigit() and text[0] != "0":
+        return int(text[:18])
+    digits = text.rstrip("uU")[:18]
+    try:
+        return int(digits, 8 if digits[0] == "0" and digits.isdigit() else 0)
+    except ValueError:  # no octal number
+        return int(digits) if digits.isdigit() else 0

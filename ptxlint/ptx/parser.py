@@ -60,22 +60,22 @@ _FUNCTION = re.compile(
     rf"(?:\.(?:visible|extern|weak|common)(?![\w$.:]){_GAP})*\.(?:entry|func)(?![\w$.:])", re.ASCII
 )
 _FUNCTION_NAME = re.compile(r"\.(?:entry|func)\s+(?:\([^)]*\)\s*)?([A-Za-z_$%][\w$]*)", re.ASCII)
+_INTEGER = r"(?:0[xX][0-9A-Fa-f]+|\d+)[uU]?(?!\w)"
+_LOC = rf"""\.loc(?:\s+{_INTEGER})+
+      (?:\s*,\s*(?:inlined_at(?:\s+{_INTEGER})+|function_name\s+[\w$]+(?:\s*\+\s*{_INTEGER})?|[\w$+ \t]+))*"""
+_FILE = rf"""\.file\s+{_INTEGER}\s*"[^"]*"(?:\s*"[^"]*")?(?:\s*,\s*{_INTEGER})*"""
 _UNENDED = re.compile(
     rf"""\.version{_GAP}[\w.$]+
     | \.target{_GAP}[\w$]+(?:{_GAP},{_GAP}[\w$]+)*
     | \.address_size{_GAP}[\w$]+
-    | \.file\s+\d+\s+"[^"\n]*"(?:\s*"[^"\n]*")?(?:\s*,\s*\d+)*
-    | \.loc(?:[ \t]+\d+)+(?:\s*,\s*[\w$+ \t]+)*
+    | {_FILE}
+    | {_LOC}
     | \.section[ \t][^{{;]*\{{[^{{}}]*\}}
     | ;""",
     re.VERBOSE | re.ASCII,
 )
 _SECTION = re.compile(r"\.section[ \t][^{;]*\{[^{}]*\}", re.ASCII)
-_LINE_DIRECTIVE = re.compile(
-    r"""\.file\s+\d+\s+"[^"\n]*"(?:\s*"[^"\n]*")?(?:\s*,\s*\d+)*
-    | \.loc(?:[ \t]+\d+)+(?:\s*,\s*[\w$+ \t]+)*""",
-    re.VERBOSE | re.ASCII,
-)
+_LINE_DIRECTIVE = re.compile(rf"{_FILE} | {_LOC}", re.VERBOSE | re.ASCII)
 _NEXT_ITEM = re.compile(
     r"^[ \t]*(?=\.(?:visible|extern|weak|common|entry|func|global|const|shared|version|target"
     r"|address_size|file|section)(?![\w$.:]))",

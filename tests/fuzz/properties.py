@@ -136,6 +136,21 @@ def comments(text: str, random: Random) -> None:
         same(verdicts(text, module), verdicts(changed, rewrite.reparsed(changed)), "comments", changed)
 
 
+MISSING_FENCES = ("PTX101", "PTX102", "PTX103", "PTX104", "PTX105")
+
+
+def fences(text: str, random: Random) -> None:
+    """One more proxy fence, where all threads execute it, is not followed by more rules on missing ones."""
+    module = parses(text)
+    changed = None if module.problems else rewrite.add_fence(text, module, random)
+    if changed is not None:
+        before, after = (
+            {(k.name, f.code) for k in checks(each).kernels for f in k.findings if f.code in MISSING_FENCES}
+            for each in (text, changed)
+        )
+        assert after <= before, f"with a fence more there is {sorted(after - before)}"
+
+
 Verdicts = dict[str, list[Any]]
 
 
@@ -210,10 +225,15 @@ def accepted(text: str, arch: str = "sm_90a") -> bool | None:
 
 
 def accepts(text: str, arch: str = "sm_90a") -> bool | None:
-    """What ptxas accepts parses; return whether it does accept the text."""
+    """What ptxas accepts parses; return whether it does accept the text.
+
+    A backslash before a statement is let pass by ptxas; it is in no PTX ISA, and reported here.
+    """
     verdict = accepted(text, arch)
     if verdict:
         module = parses(text)
+        if any(problem.message == 'unexpected "\\"' for problem in module.problems):
+            return verdict
         assert not module.problems, (
             f"ptxas accepts what is reported as {module.problems[0]}: "
             f"{_line(text, module.problems[0].position.line)!r}"

@@ -35,6 +35,8 @@ def rename(text: str, module: Module, random: Random) -> tuple[str, dict[str, st
             ranges.setdefault(prefix, names.get(prefix) or fresh())
             names.setdefault(prefix, ranges[prefix])
 
+    for word in [word for word in names if _prefix(word, ranges) and word not in ranges]:
+        del names[word]  # elsewhere it is one of a range
     for function in module.functions:  # a register may have the name of an instruction, and keeps it
         for instruction in function.instructions:
             names.pop(instruction.opcode.partition(".")[0], None)
@@ -45,13 +47,19 @@ def rename(text: str, module: Module, random: Random) -> tuple[str, dict[str, st
             return word
         if word in names:
             return names[word]
-        stem = word.rstrip(_DIGITS)
-        for at in range(len(stem), len(word)):
-            if word[:at] in ranges:
-                return ranges[word[:at]] + word[at:]
+        prefix = _prefix(word, ranges)
+        if prefix is not None:
+            return ranges[prefix] + word[len(prefix) :]
         return word
 
     return _TOKEN.sub(replacement, text), {new: old for old, new in names.items()}
+
+
+def _prefix(word: str, ranges: dict[str, str]) -> str | None:
+    """Return the prefix in *ranges* that *word* has, a number after it."""
+    return next(
+        (word[:at] for at in range(len(word.rstrip(_DIGITS)), len(word)) if word[:at] in ranges), None
+    )
 
 
 def _declared(function: Function) -> list[str]:
@@ -97,6 +105,21 @@ def add_comments(text: str, module: Module, random: Random) -> str:
                 pieces += [text[before:offset], noise]
                 before = offset
     return "".join(pieces) + text[before:]
+
+
+def add_fence(text: str, module: Module, random: Random) -> str | None:
+    """Return *text* with one more proxy fence, before the first branch of a kernel; None where there is no place."""
+    at = []
+    for function in module.functions:
+        end = min(function.labels.values(), default=len(function.instructions))
+        for instruction in function.instructions[:end] if function.is_entry else ():
+            at.append(instruction.offset)
+            if instruction.opcode.partition(".")[0] in ("bra", "brx", "call", "ret", "exit", "trap"):
+                break
+    if not at:
+        return None
+    place = random.choice(at)
+    return f"{text[:place]}fence.proxy.async;\n{text[place:]}"
 
 
 def reparsed(text: str) -> Module:

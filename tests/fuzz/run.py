@@ -13,7 +13,13 @@ from tests.fuzz import generate, mutate, properties
 KINDS = ("generated", "statements", "text")
 WEIGHTS = (3, 4, 6)
 MAX_FIXTURE_BYTES = 16_000
-REWRITES = (properties.renames, properties.reorders, properties.relocates, properties.comments)
+REWRITES = (
+    properties.renames,
+    properties.reorders,
+    properties.relocates,
+    properties.comments,
+    properties.fences,
+)
 
 
 @dataclass(frozen=True, slots=True)

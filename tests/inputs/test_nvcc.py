@@ -105,6 +105,14 @@ def test_what_goes_wrong_is_told(install: Install, tmp_path: Path, program: str,
     assert words in (item.error or "")
 
 
+def test_a_tool_that_does_not_start(install: Install, tmp_path: Path) -> None:
+    nvcc = install("nvcc", "")
+    nvcc.write_text("#!/no/such/interpreter\n")
+    (tmp_path / "k.cu").write_text("x")
+    [item] = read(tmp_path / "k.cu")
+    assert item.error == f"cannot run {nvcc}: no such file or directory"
+
+
 def test_refused_before_nvcc_is_asked(install: Install, tmp_path: Path) -> None:
     (tmp_path / "k.cu").write_text("x")
     [missing] = read(tmp_path / "k.cu")

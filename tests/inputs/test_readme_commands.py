@@ -48,17 +48,27 @@ def shop(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def compile_kernels(shop: Path) -> None:
-    """Make the compiled files that the commands name."""
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with an object and a library that embed PTX."""
+    folder = tmp_path_factory.mktemp("compiled")
     nvcc = find_tool("nvcc")
-    assert nvcc is not None
+    if nvcc is None:
+        pytest.skip("needs nvcc")
+    (folder / "kernel.cu").write_text("__global__ void k(int *p) { *p = 1; }\n")
     code = ["-gencode", "arch=compute_90a,code=[sm_90a,compute_90a]"]
-    subprocess.run([nvcc, "-c", *code, "kernel.cu", "-o", "kernels.o"], cwd=shop, check=True)
-    subprocess.run([nvcc, "-lib", "kernels.o", "-o", "libkernels.a"], cwd=shop, check=True)
-    shutil.copy(shop / "kernels.o", shop / "libkernels.so")
-    shutil.copy(shop / "kernels.o", shop / "build" / "_C.so")
+    subprocess.run([nvcc, "-c", *code, "kernel.cu", "-o", "kernels.o"], cwd=folder, check=True)
+    subprocess.run([nvcc, "-lib", "kernels.o", "-o", "libkernels.a"], cwd=folder, check=True)
+    return folder
+
+
+def put_compiled_files(compiled: Path, shop: Path) -> None:
+    """Put what was compiled where the commands look for it."""
+    for name in ("kernels.o", "libkernels.so", "build/_C.so"):
+        shutil.copy(compiled / "kernels.o", shop / name)
+    shutil.copy(compiled / "libkernels.a", shop)
     with zipfile.ZipFile(shop / "package-1.0-cp312-cp312-linux_x86_64.whl", "w") as wheel:
-        wheel.write(shop / "kernels.o", "package/_C.so")
+        wheel.write(compiled / "kernels.o", "package/_C.so")
 
 
 @pytest.mark.parametrize(
@@ -71,12 +81,14 @@ def compile_kernels(shop: Path) -> None:
         ("Check a JIT cache", (), [1, 1]),
     ],
 )
-def test_commands(shop: Path, heading: str, tools: tuple[str, ...], kernels: list[int]) -> None:
+def test_commands(
+    shop: Path, request: pytest.FixtureRequest, heading: str, tools: tuple[str, ...], kernels: list[int]
+) -> None:
     missing = [tool for tool in tools if find_tool(tool) is None]
     if missing:
         pytest.skip(f"needs {' and '.join(missing)}")
     if "cuobjdump" in tools:
-        compile_kernels(shop)
+        put_compiled_files(request.getfixturevalue("compiled"), shop)
     environment = {
         **os.environ,
         "HOME": str(shop),

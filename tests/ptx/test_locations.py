@@ -1,10 +1,12 @@
 """``.loc`` chains."""
 
+from collections.abc import Callable
+
 import pytest
 
-from ptxlint.ptx.parser import parse
+from ptxlint.ptx.parser import parse, parse_plain
 from ptxlint.ptx.syntax import Module
-from tests.ptx.compare import FIXTURES, body
+from tests.ptx.compare import FIXTURES, HEADER, body
 
 
 def chains(module: Module) -> list[list[tuple[str, int, int]]]:
@@ -75,3 +77,32 @@ def test_a_place_inlined_at_itself_ends() -> None:
 def test_line_zero_is_where_it_was_inlined() -> None:
     text = ".loc 1 9 2\n.loc 1 0 0, function_name F, inlined_at 1 9 2\nret;"
     assert chains(parse(body(text))) == [[("<file 1>", 9, 2)]]
+
+
+@pytest.mark.parametrize(
+    ("written", "place"),
+    [
+        (".loc 1 23 \n5", ("a.cu", 23, 5)),
+        (".loc\n1\n23\n\t5", ("a.cu", 23, 5)),
+        (".loc 0x1 0x17 05", ("a.cu", 23, 5)),
+        (".loc 1 23U 5", ("a.cu", 23, 5)),
+        (".loc 1 09 5", ("a.cu", 9, 5)),
+    ],
+)
+@pytest.mark.parametrize("read", [parse, parse_plain])
+def test_forms_of_numbers_and_blanks(
+    read: Callable[[str], Module], written: str, place: tuple[str, int, int]
+) -> None:
+    module = read(f'{HEADER}.file 0x1 "a.cu"\n.entry k() {{\n{written}\nret;\n}}\n')
+    assert module.problems == ()
+    [link] = module.source_chain(module.functions[0].instructions[0])
+    assert (link.file, link.line, link.column) == place
+
+
+def test_inlined_over_several_lines() -> None:
+    text = f'{HEADER}.file 1 "a.cu"\n.entry k() {{\n.loc 1 2 3\n.loc 1 9 5, function_name L,\n inlined_at 1 2\n 0x3\nret; L: }}'
+    for read in (parse, parse_plain):
+        module = read(text)
+        assert module.problems == ()
+        chain = module.source_chain(module.functions[0].instructions[0])
+        assert [(link.line, link.column) for link in chain] == [(9, 5), (2, 3)]

@@ -1,0 +1,1 @@
+"""The asynchronous pipeline of a kernel as its author sees it: buffers, barriers, roles, one steady turn."""

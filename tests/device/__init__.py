@@ -1,0 +1,1 @@
+"""Witness schedules, specifications and their confirmation, without a GPU."""
