@@ -2,10 +2,12 @@
 
 A bulk store may be performed at any moment between its issue and the wait that forces it (PTX ISA
 9.7.9.25.2). The witness puts each bulk store into a queue in local memory instead and issues it where the
-issuing thread's own ``wait_group`` forces it, or at the thread's exit. Any other access is held back by a delay in its
-thread before it. A correct kernel computes the same under every witness; a hazardous one need not.
+issuing thread's own ``wait_group`` forces it, after a delay, or at the thread's exit. Any other access is held
+back by a delay before it in its thread. A correct kernel computes the same under every witness; a hazardous one
+need not.
 """
 
+import math
 import re
 from contextlib import suppress
 
@@ -65,8 +67,9 @@ def witness(module: Module, function: Function, finding: Finding) -> Witness:
         raise WitnessError(f"{finding.code} does not name two accesses of the kernel")
     if is_bulk_store(first):
         return defer_stores(module, function)
-    anchors = places.copies(first)
-    return Witness(held_back(module, anchors), f"{_shown(first)} is held back in its thread")
+    holding, where = _holding(function, finding)
+    text = held_back(module, places.copies(first), holding)
+    return Witness(text, f"{_shown(first)} is held back in {where}")
 
 
 def witness_text(text: str, path: str, kernel: str, finding: Finding) -> Witness:
@@ -100,16 +103,59 @@ def all_witnesses(module: Module, function: Function) -> list[Witness]:
     return found
 
 
-def held_back(module: Module, anchors: list[Instruction]) -> str:
-    """Return the text with a delay before each of *anchors*."""
+def _holding(function: Function, finding: Finding) -> tuple[tuple[str, ...], str]:
+    """Return what leaves out all but the threads that are to be late, and in words which are.
+
+    Where two warps are at odds only the one of the first access is late; where it is one warp of two CTAs, one of each
+    two CTAs. Threads that are all late by the same time would meet as if none were.
+    """
+    actors = {step.role: re.search(r"warp (\d+)", step.actor) for step in finding.trace}
+    first, second = actors.get("first"), actors.get("second")
+    if first is not None and second is not None and first[1] != second[1]:
+        return (*_WARP, f"setp.ne.u32 %ptxlint_p, %ptxlint_i, {first[1]};", _SKIP), f"warp {first[1]}"
+    shape = function.directives.get("reqnctapercluster", ())
+    if math.prod(shape) > 1:
+        return (*_RANK, "setp.eq.u32 %ptxlint_p, %ptxlint_i, 0;", _SKIP), "the CTAs of odd rank"
+    return (), "its thread"
+
+
+_SKIP = "@%ptxlint_p bra ptxlint_skip;"
+# The warp of a thread: its linear index in the CTA by 32.
+_WARP = (
+    "mov.u32 %ptxlint_i, %tid.z; mov.u32 %ptxlint_j, %ntid.y; mul.lo.u32 %ptxlint_i, %ptxlint_i, %ptxlint_j;",
+    "mov.u32 %ptxlint_j, %tid.y; add.u32 %ptxlint_i, %ptxlint_i, %ptxlint_j;",
+    "mov.u32 %ptxlint_j, %ntid.x; mul.lo.u32 %ptxlint_i, %ptxlint_i, %ptxlint_j;",
+    "mov.u32 %ptxlint_j, %tid.x; add.u32 %ptxlint_i, %ptxlint_i, %ptxlint_j; shr.u32 %ptxlint_i, %ptxlint_i, 5;",
+)
+_RANK = ("mov.u32 %ptxlint_i, %cluster_ctarank; and.b32 %ptxlint_i, %ptxlint_i, 1;",)
+_DELAY = (
+    "{ .reg .pred %ptxlint_p; .reg .b32 %ptxlint_i; "
+    f"mov.b32 %ptxlint_i, {DELAY_TURNS}; ptxlint_delay: nanosleep.u32 {DELAY_NANOSECONDS}; "
+    "sub.u32 %ptxlint_i, %ptxlint_i, 1; setp.ne.u32 %ptxlint_p, %ptxlint_i, 0; "
+    "@%ptxlint_p bra ptxlint_delay; }"
+)
+
+
+def held_back(module: Module, anchors: list[Instruction], holding: tuple[str, ...] = ()) -> str:
+    """Return the text with a delay before each of *anchors*, where its guard holds and *holding* does not skip it."""
     text = module.source.text
-    delay = (
-        "{ .reg .pred %ptxlint_p; .reg .b32 %ptxlint_i; "
-        f"mov.b32 %ptxlint_i, {DELAY_TURNS}; ptxlint_delay: nanosleep.u32 {DELAY_NANOSECONDS}; "
-        "sub.u32 %ptxlint_i, %ptxlint_i, 1; setp.ne.u32 %ptxlint_p, %ptxlint_i, 0; "
-        "@%ptxlint_p bra ptxlint_delay; }"
-    )
-    return apply(text, [insertion_before(text, anchor.offset, delay) for anchor in anchors])
+    edits = []
+    for anchor in anchors:
+        skips = [*_guard_skips(anchor), *holding]
+        delay = _DELAY
+        if skips:
+            declared = "{ .reg .pred %ptxlint_p; .reg .b32 %ptxlint_i, %ptxlint_j;"
+            delay = "\n\t".join([declared, *skips, _DELAY, "ptxlint_skip: }"])
+        edits.append(insertion_before(text, anchor.offset, delay))
+    return apply(text, edits)
+
+
+def _guard_skips(instruction: Instruction) -> tuple[str, ...]:
+    """Return the branch over what stands for *instruction* where its guard does not hold."""
+    guard = instruction.guard
+    if guard is None:
+        return ()
+    return (f"@{'' if guard.negated else '!'}{_plain(guard.register)} bra ptxlint_skip;",)
 
 
 def defer_stores(module: Module, function: Function) -> Witness:
@@ -165,6 +211,7 @@ class _Deferral:
                     read = ".read" if effect.read else ""
                     body = [
                         f"sub.s32 %ptxlint_limit, %ptxlint_group, {effect.pending};",
+                        *self._dawdle(),
                         *self._flush(),
                         "cp.async.bulk.commit_group;",
                         f"cp.async.bulk.wait_group{read} 0;",
@@ -199,11 +246,7 @@ class _Deferral:
 
     def _guarded(self, instruction: Instruction, body: str) -> str:
         """Return *body* in a block of its own, skipped where the guard of *instruction* does not hold."""
-        guard = instruction.guard
-        skip = ""
-        if guard is not None:
-            sense = "" if guard.negated else "!"
-            skip = f"@{sense}{_plain(guard.register)} bra ptxlint_skip;\n\t"
+        skip = "".join(f"{line}\n\t" for line in _guard_skips(instruction))
         return (
             "{\n\t.reg .pred %ptxlint_p;\n\t.reg .b32 %ptxlint_a, %ptxlint_b;\n\t.reg .b64 %ptxlint_at;\n\t"
             f"{skip}{body}\n\tptxlint_skip:\n\t}}"
@@ -239,6 +282,16 @@ class _Deferral:
             lines.append(f"st.local.b{8 * _width(kind)} [%ptxlint_at+{8 + 8 * number}], {name};")
         lines.append("add.u32 %ptxlint_tail, %ptxlint_tail, 1;")
         return self._guarded(instruction, "\n\t".join(lines))
+
+    def _dawdle(self) -> list[str]:
+        """Be late with what is queued: other threads go on as far as they can."""
+        self.number += 1
+        return [
+            "setp.eq.u32 %ptxlint_p, %ptxlint_head, %ptxlint_tail;",
+            f"@%ptxlint_p bra ptxlint_hurry{self.number};",
+            _DELAY,
+            f"ptxlint_hurry{self.number}:",
+        ]
 
     def _flush(self) -> list[str]:
         """Issue the queued stores of the groups below ``%ptxlint_limit``, in order."""

@@ -9,6 +9,7 @@ from ptxlint.device.witness import (
     WitnessError,
     all_witnesses,
     defer_stores,
+    held_back,
     is_bulk_store,
     witness,
     witness_text,
@@ -139,15 +140,46 @@ def test_calls_are_refused() -> None:
 
 
 def test_the_first_access_is_held_back() -> None:
-    text = fixture("ptx304/layers_one_barrier")
+    text = fixture("ptx304/warp_lists_constant_parity")
     made = witness(*kernel(text), reported(text))
     assert made.what == "cp.async.bulk is held back in its thread"
     assembles(made.text)
     lines = made.text.splitlines()
     at = next(n for n, line in enumerate(lines) if "nanosleep" in line)
     assert "cp.async.bulk" in lines[at + 1]
-    assert len([line for line in lines if line not in text.splitlines()]) >= 1
     assert [line for line in text.splitlines() if line not in lines] == []
+
+
+def test_only_the_warp_of_the_first_access_is_late() -> None:
+    text = fixture("ptx302/pair_without_barrier")
+    made = witness(*kernel(text), reported(text))
+    assert made.what == "ld.shared.v4 is held back in warp 1"
+    assembles(made.text)
+    assert made.text.count("setp.ne.u32 %ptxlint_p, %ptxlint_i, 1;") == 1
+    assert "%ptxlint_i, %ptxlint_i, 5;" in made.text
+
+
+def test_of_two_ctas_one_is_late() -> None:
+    text = fixture("ptx606/row_written_late")
+    made = witness(*kernel(text), reported(text))
+    assert made.what == "st.shared.u32 is held back in the CTAs of odd rank"
+    assembles(made.text)
+    assert "mov.u32 %ptxlint_i, %cluster_ctarank;" in made.text
+
+
+def test_nothing_is_late_where_the_guard_does_not_hold() -> None:
+    module, function = kernel(STORES)
+    anchors = [i for i in function.instructions if i.guard is not None][:3]
+    text = held_back(module, anchors)
+    assembles(text)
+    assert re.findall(r"(@!?%p1) bra ptxlint_skip;", text) == ["@!%p1", "@!%p1", "@%p1"]
+
+
+def test_what_is_forced_is_late() -> None:
+    # One delay a wait, where anything is queued; none at the ends and where the queue is full.
+    text = defer_stores(*kernel(STORES)).text
+    assert text.count("nanosleep") == 3
+    assert len(re.findall(r"@%ptxlint_p bra ptxlint_hurry\d+;", text)) == 3
 
 
 def test_every_copy_of_an_unrolled_loop() -> None:
