@@ -18,7 +18,7 @@ PICKED = {
         "init deleted",
         "mbarrier wait moved after the use",
         "mbarrier wait taken as done",
-        "parity made constant",
+        "parity inverted",
         "wait_group deleted",
     ),
     "ptx204/copy_loader_waits_fixed.sm_90a": ("arrive deleted",),
@@ -26,7 +26,7 @@ PICKED = {
         "arrive deleted",
         "proxy fence deleted",
         "proxy fence made one of global memory",
-        "proxy fence moved before the access",
+        "proxy fence moved before the accesses",
     ),
 }
 

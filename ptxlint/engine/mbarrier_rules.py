@@ -535,6 +535,10 @@ def finish(machine: Machine) -> None:
     outcome = machine.outcome
     for problem in _at_fault(machine):
         machine.mbarriers[_address(problem)].suspects.append(problem)
+    whole = not machine.tainted and not outcome.budget_stop
+    for barrier in machine.mbarriers.values():
+        if whole and _left_over(barrier) and not barrier.peer and not barrier.shared:
+            completing(machine, barrier)
     for problem in phase_bytes.disagreements(machine):
         machine.mbarriers[_address(problem)].suspects.append(problem)
     some = any(barrier.init_event is not None for barrier in machine.mbarriers.values())
@@ -544,9 +548,6 @@ def finish(machine: Machine) -> None:
                 if _too_many_alone(barrier, problem):
                     _add(machine, problem)
             continue
-        whole = not machine.tainted and not outcome.budget_stop
-        if whole and barrier.tx and (barrier.pending <= 0 or not barrier.known):
-            completing(machine, barrier)
         if barrier.init_event is None:
             for problem in barrier.unseen:
                 _add(machine, problem)
@@ -558,6 +559,13 @@ def finish(machine: Machine) -> None:
                 if machine.launch.assumed and problem.facts.get("whole_warp") and not _uneven(barrier):
                     continue
             _add(machine, problem)
+
+
+def _left_over(barrier: Mbarrier) -> bool:
+    """Whether the last phase has all its arrivals, or copies signal it that nothing expects."""
+    if not barrier.tx:
+        return barrier.known and barrier.phase > 0 and not barrier.arrivals and bool(barrier.copies)
+    return barrier.pending <= 0 or not barrier.known
 
 
 def _too_many_alone(barrier: Mbarrier, problem: Problem) -> bool:

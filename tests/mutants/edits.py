@@ -57,6 +57,13 @@ class Editor:
                 return index
         return None
 
+    def earliest(self, at: int, wanted: Callable[[fx.Effect], bool]) -> int | None:
+        """Return the first instruction with a *wanted* effect of the straight line that leads to *at*."""
+        found = None
+        while (before := self.earlier(found if found is not None else at, wanted)) is not None:
+            found = before
+        return found
+
     def moved_up(self, at: int, before: int) -> str | None:
         """Return the module with *at* moved to before instruction *before*; None when it cannot go there.
 

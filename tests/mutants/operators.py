@@ -18,8 +18,8 @@ FENCES = ("PTX101", "PTX102", "PTX103", "PTX104", "PTX105")
 GROUPS = ("PTX20",)
 COPIES = ("PTX40", "PTX104")
 ORDER = ("PTX301", "PTX302", "PTX303", "PTX304", "PTX208", "PTX501", "PTX511", "PTX516")
-WAITS = (*ORDER, "PTX101", "PTX201", "PTX202", "PTX306", "PTX312")
-PARITIES = (*ORDER, "PTX201", "PTX202", "PTX312")
+WAITS = (*ORDER, "PTX101", "PTX201", "PTX202", "PTX306", "PTX312", "PTX512")
+PARITIES = (*ORDER, "PTX201", "PTX202", "PTX312", "PTX512")
 RELEASES = (*ORDER, "PTX101", "PTX102", "PTX201", "PTX202", "PTX309")
 BARRIERS = (
     *ORDER,
@@ -39,7 +39,7 @@ WGMMA = ("PTX501", "PTX502", "PTX503")
 
 SHARED = (fx.Space.SHARED, fx.Space.GENERIC)
 ASYNC = (fx.BulkCopy, fx.WgmmaOp, fx.TensorMma, fx.TensorCopy, fx.LaunchCancel)
-PUBLISHING = (fx.MbarrierArrive, fx.CtaBarrier, fx.TensorCommit)
+RELEASING = (fx.MbarrierArrive, fx.TensorCommit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +72,9 @@ def uses(effect: fx.Effect) -> bool:
     return touches(effect) or isinstance(effect, (*ASYNC, fx.TensorLoad))
 
 
-def publishes(effect: fx.Effect) -> bool:
-    """Return whether *effect* tells other threads of what came before, or issues a copy."""
-    return isinstance(effect, (*PUBLISHING, *ASYNC))
+def releases(effect: fx.Effect) -> bool:
+    """Return whether *effect* gives a stage back (an arrive that expects bytes announces a load)."""
+    return isinstance(effect, RELEASING) and getattr(effect, "expect", None) is None
 
 
 def mutants(text: str) -> Iterator[Mutant]:
@@ -137,10 +137,11 @@ def _fence(editor: Editor, at: int, effect: fx.ProxyFence) -> Iterator[Change]:
         editor.replaced(instruction, "fence.proxy.async.global;"),
         FENCES,
     )
-    access = editor.earlier(at, touches)
+    access = editor.earliest(at, touches)
     if access is not None:
-        yield "proxy fence moved before the access", editor.moved_up(at, access), FENCES
-    release = editor.later(at, publishes)
+        yield "proxy fence moved before the accesses", editor.moved_up(at, access), FENCES
+    # Behind a CTA barrier the issuing thread still performs it before the copy: that does as well.
+    release = editor.later(at, lambda e: isinstance(e, (*RELEASING, *ASYNC)))
     if release is not None:
         yield "proxy fence moved after the release", editor.moved_down(at, release), FENCES
 
@@ -163,7 +164,8 @@ def _group_wait(
         place = statement.rfind(number)
         weaker = statement[:place] + str(effect.pending + 1) + statement[place + len(number) :]
         yield f"{name} weakened", editor.replaced(instruction, weaker), family
-    use = editor.later(at, lambda e: uses(e) or publishes(e))
+    told = (fx.CtaBarrier,) if isinstance(effect, (fx.BulkWait, fx.CpAsyncWait)) else ()
+    use = editor.later(at, lambda e: uses(e) or releases(e) or isinstance(e, told))
     if use is not None and not isinstance(effect, fx.TensorWait):
         yield f"{name} moved after the use", editor.moved_down(at, use), family
 
@@ -198,13 +200,12 @@ def _mbarrier_wait(editor: Editor, at: int, effect: fx.MbarrierWait) -> Iterator
     if use is not None:
         yield "mbarrier wait moved after the use", editor.moved_down(at, use), WAITS
     if effect.parity is not None:
-        fixed = "0"
-        if isinstance(effect.parity, Immediate):
-            fixed = str(1 - (effect.parity.value & 1))
         statement = editor.statement(instruction)
         place = statement.rindex("]") + 1
-        rest = statement[place:].replace(_plain(effect.parity), fixed, 1)
-        yield "parity made constant", editor.replaced(instruction, statement[:place] + rest), PARITIES
+        parity = _plain(effect.parity)
+        rest = statement[place:].replace(parity, "%inverted", 1)
+        inverted = f"{{ .reg .b32 %inverted; xor.b32 %inverted, {parity}, 1; {statement[:place]}{rest} }}"
+        yield "parity inverted", editor.replaced(instruction, inverted), PARITIES
 
 
 def _arrive(editor: Editor, at: int, effect: fx.MbarrierArrive | fx.MbarrierExpect) -> Iterator[Change]:
