@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ptxlint.engine.operations import Operation, int_function, value_key
+from ptxlint.engine.operations import MOST_KEPT, Operation, int_function, value_key
 from ptxlint.engine.program import Alu, Code
 from ptxlint.engine.values import FULL, LANES, Value, lane_of, lanes_of, settle
 from ptxlint.engine.warp import Fiber, merge
@@ -268,15 +268,22 @@ def _comparison(alu: Alu, code: Code, oracle: "Oracle") -> Step:
         if q != NOWHERE:
             regs[q] = negative
 
+    vectors: dict[tuple[Value, Value], Value] = {}
+
     def run(regs: list[Value], fiber: Fiber) -> None:
         x = regs[a]
         y = regs[b]
         if x.__class__ is int and y.__class__ is int:
             result: Value = concrete(x, y)
+        elif (known := vectors.get((x, y))) is not None:
+            result = known
         elif _concrete_lanes(x) and _concrete_lanes(y):
             result = settle(
                 [concrete(i, j) for i, j in zip(lanes_of(x), lanes_of(y), strict=True)]  # type: ignore[arg-type]
             )
+            if len(vectors) >= MOST_KEPT:
+                vectors.clear()
+            vectors[x, y] = result
         else:
             result = oracle.compare(alu, code, relation, x, y, bits, signed, fiber)
         store(regs, result, fiber)

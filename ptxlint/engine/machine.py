@@ -124,6 +124,7 @@ class Machine:
         self.wgmma: dict[int, GroupQueue] = {}
         self.tcgen05: dict[int, int] = {}
         self.shared_values: dict[int, tuple[Value, int]] = {}
+        self.places: dict[tuple[Value, int, int], tuple[Value, list[tuple[int, int]]]] = {}
         self.value_alignment = 0  # all their addresses, or'ed: the lowest bit divides each
         self.starts: set[int] = set(launch.symbol_starts)
         self.global_memory = GlobalMemory(self)

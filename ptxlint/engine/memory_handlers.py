@@ -1,5 +1,7 @@
 """How the machine performs generic accesses: which bytes, by whom, and the values that matter."""
 
+from operator import itemgetter
+
 from ptxlint.engine import mbarrier_rules, tensor_rules
 from ptxlint.engine.events import Access, Actor, Family
 from ptxlint.engine.machine import Machine
@@ -10,6 +12,7 @@ from ptxlint.engine.warp import Fiber, lanes_in, merge
 from ptxlint.model import effects as fx
 
 PEER_SHIFT = 24
+MOST_PLACES = 1024  # address vectors kept with their lanes: loops come back to the same ones
 MAX_SHARED = 1 << 18
 # Atoms of loaded data and of arithmetic that is not followed; loads of global memory have a number.
 DATA = frozenset({"opaque", "load", "lds", "local"})
@@ -49,7 +52,12 @@ def concrete(machine: Machine, value: Value, mask: int) -> list[tuple[int, int]]
 def memory_access(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bool:
     """``ld``, ``st``, ``atom``, ``red``, ``ldmatrix``, ``stmatrix``."""
     effect: fx.MemoryAccess = event.effect  # type: ignore[assignment]
-    value = machine.address(fiber, event.b.address)
+    slot, offset = event.b.address
+    base = fiber.regs[slot]
+    places = machine.places
+    vector = base.__class__ is tuple
+    known = places.get((base, offset, mask)) if vector else None
+    value = machine.address(fiber, event.b.address) if known is None else known[0]
     space = effect.space
     if space in (fx.Space.LOCAL, fx.Space.PARAM):
         _private(machine, fiber, event, mask, value)
@@ -58,7 +66,11 @@ def memory_access(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bo
         _global(machine, fiber, event, mask, value)
         return False
     site = (id(fiber.code), event.instruction.index)
-    points = concrete(machine, value, mask)
+    points = concrete(machine, value, mask) if known is None else known[1]
+    if vector and known is None and points is not None and all(lane.__class__ is int for lane in value):  # type: ignore[union-attr]
+        if len(places) >= MOST_PLACES:
+            places.clear()
+        places[base, offset, mask] = value, points
     if points is None:
         if space is fx.Space.GENERIC and _is_foreign(value):
             _global(machine, fiber, event, mask, value)
@@ -76,8 +88,8 @@ def memory_access(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bo
         if first < SHARED_WINDOW and first >= 1 << 32:
             _global(machine, fiber, event, mask, value)
             return False
-    addresses = [(lane, shared_offset(address)) for lane, address in points]
-    if any(peer_of(address) for _, address in addresses):
+    addresses, at_peers = _offsets(points)
+    if at_peers:
         theirs = [a for _, a in addresses if peer_of(a)]
         machine.cluster_memory.access(fiber, event, mask, theirs, effect.size, effect.rw)
         addresses = [(lane, a) for lane, a in addresses if not peer_of(a)]
@@ -92,6 +104,17 @@ def memory_access(machine: Machine, fiber: Fiber, event: Event, mask: int) -> bo
     _touch(machine, fiber, event, mask, [a for _, a in addresses], effect.size, effect.rw)
     _shared_values(machine, fiber, event, mask, addresses)
     return False
+
+
+def _offsets(points: list[tuple[int, int]]) -> tuple[list[tuple[int, int]], bool]:
+    """Return the shared-window addresses behind generic or shared ones, and whether some are a peer's."""
+    if max(points, key=_address)[1] < 1 << PEER_SHIFT:
+        return points, False
+    offsets = [(lane, shared_offset(address)) for lane, address in points]
+    return offsets, any(peer_of(address) for _, address in offsets)
+
+
+_address = itemgetter(1)
 
 
 def _is_foreign(value: Value) -> bool:

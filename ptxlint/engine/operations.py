@@ -25,6 +25,7 @@ from ptxlint.engine.values import (
 
 IntFunction = Callable[..., int]
 
+MOST_KEPT = 256  # results of one operation on lane vectors: loops come back to the same ones
 SHARED_WINDOW = 1 << 56
 LOCAL_WINDOW = 1 << 57
 
@@ -194,7 +195,7 @@ def _is_space(address: int, extra: tuple[str, ...]) -> int:
 class Operation:
     """A bound operation: call it with values."""
 
-    __slots__ = ("bits", "extra", "function", "op", "signed", "source_bits", "unknowns")
+    __slots__ = ("bits", "extra", "function", "op", "signed", "source_bits", "unknowns", "vectors")
 
     def __init__(
         self,
@@ -213,9 +214,13 @@ class Operation:
         self.source_bits = source_bits or bits
         self.extra = extra
         self.function = function
+        self.vectors: dict[tuple[Value, ...], Value] = {}  # results for operands with no unknown in them
 
     def __call__(self, *values: Value) -> Value:
         """Return the result for operands that are not all ints."""
+        kept = self.vectors.get(values)
+        if kept is not None:
+            return kept
         function = self.function
         plain = True
         for value in values:
@@ -234,7 +239,11 @@ class Operation:
             if plain:
                 return function(*values)
             columns = [v if v.__class__ is tuple else (v,) * LANES for v in values]
-            return settle([function(*row) for row in zip(*columns)])  # noqa: B905
+            made = settle([function(*row) for row in zip(*columns)])  # noqa: B905
+            if len(self.vectors) >= MOST_KEPT:
+                self.vectors.clear()
+            self.vectors[values] = made
+            return made
         linear = self._linear(values)
         if linear is not None:
             return linear
