@@ -2,7 +2,7 @@
 
 Each ``fixtures/*/NAME.toml`` goes through ``ptxlint confirm``. The results become ``fixtures/EVIDENCE.md`` and the
 section "Evidence" of the rules' pages. NAMES are parts of paths (``ptx202``, ``two_stage_copy``); what was not run
-keeps its row. ``--output FOLDER`` also writes there: ``evidence.jsonl``, a line a specification, as each ends, and
+keeps its row, and nothing is written where nothing could be run. ``--output FOLDER`` also writes there: ``evidence.jsonl``, a line a specification, as each ends, and
 ``EVIDENCE.md``. ``--from FILE`` takes such lines instead of running anything: no GPU is needed then.
 """
 
@@ -243,6 +243,20 @@ def seen_on(results: list[dict[str, Any]]) -> str:
     return "; ".join([*sorted(cards), *sorted({r["date"] for r in results})])
 
 
+def merged(results: list[dict[str, Any]]) -> tuple[str, list[Row]]:
+    """Return what the table is to say: *results*, and what it said of what was not run this time."""
+    seen, before = read_table(TABLE.read_text("utf-8")) if TABLE.is_file() else ("", [])
+    present = {name_of(path) for path in specifications()}
+    rows = {row.name: row for row in before if row.name in present}
+    for row in map(row_of, results):
+        if not isinstance(row, Failed) or row.name not in rows:
+            rows[row.name] = row
+    kept = seen.split("; ") if set(rows) - {result["spec"] for result in results} else []
+    parts = {*kept, *seen_on(results).split("; ")}
+    cards = [part for part in parts if not part[:1].isdigit()]
+    return "; ".join([*sorted(cards), *sorted(parts - {*cards})]), [*rows.values()]
+
+
 def run_all(paths: list[Path], runs: int, jobs: int) -> Iterator[dict[str, Any]]:
     """Yield the report of each specification as it ends."""
     with ThreadPoolExecutor(jobs) as pool:
@@ -273,14 +287,12 @@ def main(arguments: list[str] | None = None) -> int:
             if options.output is not None:
                 with open(options.output / "evidence.jsonl", "a", encoding="utf-8") as file:
                     file.write(json.dumps(result) + "\n")
-    rows = {row.name: row for row in map(row_of, results)}
-    if TABLE.is_file():
-        present = {name_of(path) for path in specifications()}
-        before = read_table(TABLE.read_text("utf-8"))[1]
-        rows = {row.name: row for row in before if row.name in present} | rows
-    seen = seen_on(results)
-    TABLE.write_text(as_table(seen, rows.values()), "utf-8")
-    write_pages(seen, rows.values())
+    if not any(result.get("device") for result in results):
+        print("nothing could be run, and nothing is written" if results else "there is no such specification")
+        return 2
+    seen, rows = merged(results)
+    TABLE.write_text(as_table(seen, rows), "utf-8")
+    write_pages(seen, rows)
     if options.output is not None:
         (options.output / TABLE.name).write_text(TABLE.read_text("utf-8"), "utf-8")
     bad = [

@@ -85,6 +85,17 @@ def test_results_are_taken_from_files_and_kept(
     seen, rows = read_table((tmp_path / "EVIDENCE.md").read_text("utf-8"))
     assert seen == "a card, driver 13000, CuPy 13.6.0; 2026-01-02"
     assert {row.name for row in rows} == {row.name for row in ROWS}
+    # A row is not lost to a run that failed; another day is told beside the first.
+    later = [{**HAZARD, "spec": ROWS[1].name, "date": "2026-01-03"}, {**ERROR, "spec": ROWS[2].name}]
+    (tmp_path / "c").write_text("".join(json.dumps(r) + "\n" for r in later), "utf-8")
+    assert evidence.main(["--from", str(tmp_path / "c")]) == 1
+    seen, rows = read_table((tmp_path / "EVIDENCE.md").read_text("utf-8"))
+    assert seen == "a card, driver 13000, CuPy 13.6.0; 2026-01-02; 2026-01-03"
+    assert {row.name: type(row) for row in rows} == {
+        ROWS[0].name: Hazard,
+        ROWS[1].name: Hazard,
+        ROWS[2].name: Correct,
+    }
 
 
 def test_without_a_gpu_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,7 +105,8 @@ def test_without_a_gpu_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(evidence, "TABLE", tmp_path / "EVIDENCE.md")
     monkeypatch.setattr(evidence, "write_pages", lambda seen, rows: None)
     monkeypatch.setattr(evidence, "confirmed", said)
-    assert evidence.main(["ptx203/", "--runs", "2", "--output", str(tmp_path / "new")]) == 1
+    assert evidence.main(["ptx203/", "--runs", "2", "--output", str(tmp_path / "new")]) == 2
+    assert not (tmp_path / "EVIDENCE.md").exists()
     lines = [
         json.loads(line) for line in (tmp_path / "new" / "evidence.jsonl").read_text("utf-8").splitlines()
     ]
