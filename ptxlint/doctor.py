@@ -40,7 +40,7 @@ class Helper:
 _TOOLS = (
     ("nvcc", "checking CUDA source (.cu)", EXTRA),
     ("cuobjdump", "checking the PTX in compiled files and wheels", EXTRA),
-    ("ptxas", "assembling PTX; only ptxlint's own tests do", EXTRA),
+    ("ptxas", "seeing that it takes what ptxlint fix changed; no check needs it", EXTRA),
     ("cu++filt", "C++ names, where the package demangle is missing", "a CUDA toolkit has it"),
     ("c++filt", "C++ names, where the package demangle is missing", "binutils have it"),
 )

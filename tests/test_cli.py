@@ -157,6 +157,8 @@ def test_bad_usage_is_status_2(run: Run, arguments: list[str], words: str) -> No
         (b".version 9.0\0\x01", "a binary file (zero byte at offset 12)"),
         (b"// caf\xe9\n" + BARE, "no UTF-8 text: byte 0xe9 at offset 6"),
         (BARE.decode().encode("utf-16"), "UTF-16"),
+        (BARE.decode().encode("utf-32"), "UTF-32"),
+        (BARE + b"/* and so on", 'this comment is not closed; expected "*/"'),
         (b"int main() { return 0; }\n", "line 1, column 1"),
         (BARE[:70], "line "),
     ],
@@ -167,6 +169,29 @@ def test_what_is_no_ptx_is_status_2(run: Run, tmp_path: Path, data: bytes, words
     assert result.status == 2
     assert "ptxlint: error: k.ptx: " in result.err
     assert words in result.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("check", "k.ptx", "--output-file", "same.ptx"),
+        ("check", "k.ptx", "--output-file", "json=./k.ptx"),
+        ("fix", "k.ptx", "--output", "k.ptx"),
+        ("show", "k.ptx", "--output-file", "k.ptx"),
+        ("witness", "k.ptx", "--finding", "PTX201", "--output", "k.ptx"),
+    ],
+    ids=["check, by a link", "check", "fix", "show", "witness"],
+)
+def test_an_output_never_takes_the_place_of_what_is_read(
+    run: Run, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    text = HAZARD.read_bytes()
+    (tmp_path / "k.ptx").write_bytes(text)
+    (tmp_path / "same.ptx").symlink_to("k.ptx")
+    result = run(*arguments)
+    assert result.status == 2
+    assert "is the file to read." in result.err
+    assert (tmp_path / "k.ptx").read_bytes() == text
 
 
 @pytest.mark.parametrize(

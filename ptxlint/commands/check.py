@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ptxlint.commands.options import block_option, cluster_option, code_prefixes, complete_code
-from ptxlint.commands.output import output_targets, publish
+from ptxlint.commands.output import output_targets, publish, spare_inputs
 from ptxlint.commands.progress import progress_bar
 from ptxlint.commands.reading import CheckCommand, reading_options
 from ptxlint.config import Configurations
@@ -171,6 +171,7 @@ def check(
             return
         if not files and reading.compile_commands is None:
             raise click.UsageError("Missing argument 'FILES...'.")
+        spare_inputs("--output-file", (target.path for target in targets), files)
         known = None if write_baseline is None else baseline_to_write(write_baseline)
         report = check_all(files, session, replace(reading, is_excluded=session.is_excluded), running)
     except UserError as error:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ptxlint.commands.options import block_option, cluster_option
+from ptxlint.commands.output import spare_inputs
 from ptxlint.inputs import read_input
 from ptxlint.report.output import OutputError, write_file
 from ptxlint.report.printable import printable
@@ -145,6 +146,7 @@ def witness(
     from ptxlint.device.witness import WitnessError, witness_text
     from ptxlint.linter import check_text
 
+    spare_inputs("--output", (output,), (file,))
     item = read_input(file)
     if item.error is not None:
         fail(ctx, f"{item.path}: {item.error}")

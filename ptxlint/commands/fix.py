@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ptxlint.commands.options import block_option, cluster_option, code_prefixes
+from ptxlint.commands.output import spare_inputs
 from ptxlint.config import ConfigError, Configurations
 from ptxlint.inputs import read_input
 from ptxlint.report.output import OutputError, write_file
@@ -82,6 +83,7 @@ def fix(
         raise click.UsageError("--config and --isolated contradict each other.")
     if mode == "in-place" and file == "-":
         raise click.UsageError("standard input cannot be written in place.")
+    spare_inputs("--output", (output,), (file,))
     item = read_input(file)
     if item.error is not None:
         fail(ctx, f"{item.path}: {item.error}")

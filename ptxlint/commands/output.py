@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Iterable
 
 import click
 
@@ -24,6 +25,26 @@ def output_targets(
     if len(set(paths)) < len(paths):
         raise click.BadParameter("two reports for one file.")
     return targets
+
+
+def spare_inputs(option: str, outputs: Iterable[str | None], inputs: Iterable[str]) -> None:
+    """See that no output is one of the files that are read.
+
+    Raises:
+        click.BadParameter: it is; the text names the file.
+    """
+    inputs = tuple(inputs)
+    for output in outputs:
+        for name in inputs:
+            if output is not None and _is_same_file(output, name):
+                raise click.BadParameter(f"{output} is the file to read.", param_hint=f"'{option}'")
+
+
+def _is_same_file(first: str, second: str) -> bool:
+    try:
+        return os.path.isfile(first) and os.path.samefile(first, second)
+    except (OSError, ValueError):
+        return False
 
 
 def publish(report: Report, output_format: str, targets: tuple[Target, ...], options: FormatOptions) -> bool:

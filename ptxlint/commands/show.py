@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ptxlint.commands.options import block_option, cluster_option
+from ptxlint.commands.output import spare_inputs
 from ptxlint.inputs import Input, read_input
 from ptxlint.report.output import OutputError, write_file
 from ptxlint.report.printable import printable
@@ -43,6 +44,7 @@ def show(
     cluster: Triple | None,
 ) -> None:
     """Show the asynchronous pipeline of a kernel: buffers, barriers, roles, and one steady turn with what orders it."""
+    spare_inputs("--output-file", (output_file,), (file,))
     item = read_input(file)
     if item.error is not None:
         fail(ctx, item.path, item.error)

@@ -97,6 +97,8 @@ def decode(data: bytes) -> str:
     for magic, what in (*_BINARIES, *_REFUSED):
         if data.startswith(magic):
             raise InputError(f"no PTX text: this is {what}")
+    if data.startswith((b"\xff\xfe\0\0", b"\0\0\xfe\xff")):
+        raise InputError("no UTF-8 text: this is UTF-32; convert it first")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError("no UTF-8 text: this is UTF-16; convert it first")
     if b"\0" in data:

@@ -105,6 +105,8 @@ def _mismatch(text: str, offset: int, names: "set[Any]") -> Mismatch:
     if offset >= len(text):
         found = "unexpected end"
     else:
+        if text.startswith("/*", offset):
+            return Mismatch(offset, "this comment is not closed", ('"*/"',))
         word = _WORD.match(text, offset)
         shown = word.group() if word else text[offset]
         found = f'unexpected "{shown}"' if shown.isprintable() else f"unexpected {shown!r}"

@@ -30,6 +30,7 @@ BARRIERS = (
     "PTX202",
     "PTX204",
     "PTX307",
+    "PTX308",
     "PTX309",
     "PTX401",
     "PTX51",
