@@ -175,7 +175,9 @@ def defer_stores(module: Module, function: Function) -> Witness:
     Raises:
         WitnessError: the kernel calls functions that are not inlined and may wait.
     """
-    if any(has(i, fx.Call) for i in function.instructions) and len(module.functions) > 1:
+    bodies = {f.name for f in module.functions if not f.is_declaration}
+    calls = [e for i in function.instructions for e in semantics.decode(i) if isinstance(e, fx.Call)]
+    if any(call.function is None or call.function in bodies for call in calls):
         raise WitnessError("the kernel calls functions: bulk stores are not deferred across calls")
     deferral = _Deferral(module, function)
     return Witness(
