@@ -158,7 +158,7 @@ def as_table(seen: str, rows: Iterable[Row]) -> str:
         f"Seen on {seen}.",
         "",
         "Each kernel is run as its specification (the `.toml`) says, on new random data every time. A witness schedule is a",
-        "legal schedule of the same program in which the first access of the finding comes late (README, Show a hazard on a",
+        "legal schedule of the same program in which the access that should come first comes late (README, Show a hazard on a",
         "GPU). A count is the wrong runs of all runs; a hazard that does not show is a hazard all the same.",
         "",
         f"## {HAZARDS}",

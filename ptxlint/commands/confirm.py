@@ -140,7 +140,7 @@ def witness(
 ) -> None:
     """Rewrite a kernel into a legal schedule of the same program in which a hazard shows.
 
-    The first access of the finding comes as late as the program's own synchronisation allows: a bulk store at the
+    The access that should come first comes as late as the program's own synchronisation allows: a bulk store at the
     wait that forces it, anything else after a delay in its thread.
     """
     from ptxlint.device.witness import WitnessError, witness_text

@@ -9,7 +9,14 @@ from pathlib import Path
 from ptxlint.device.child import run_texts
 from ptxlint.device.results import HAZARDOUS, NATURAL, REPAIRED, WITNESSED, Confirmation, ConfirmError, Text
 from ptxlint.device.spec import Spec, SpecError
-from ptxlint.device.witness import WitnessError, all_witnesses, defer_stores, is_bulk_store, witness
+from ptxlint.device.witness import (
+    WitnessError,
+    all_witnesses,
+    defer_stores,
+    is_bulk_store,
+    late_access,
+    witness,
+)
 from ptxlint.fix.places import Places
 from ptxlint.fix.repair import repair_text
 from ptxlint.linter import check_text
@@ -74,8 +81,8 @@ def prepare(spec: Spec, settings: Settings) -> tuple[list[Text], Finding | None,
 
 def _same_witness(module: Module, function: Function, finding: Finding, before: str, after: str) -> str:
     """Return the witness of the repaired text that delays what the witness of the text before delays."""
-    first = Places(*_parts(before, finding), finding).first
-    if first is not None and is_bulk_store(first):
+    late = late_access(Places(*_parts(before, finding), finding))
+    if late is not None and is_bulk_store(late):
         return defer_stores(module, function).text
     return witness(module, function, _shifted(finding, before, after)).text
 

@@ -26,6 +26,8 @@ CAPACITY = 64  # entries; a power of two
 DELAY_TURNS = 40
 DELAY_NANOSECONDS = 20_000  # a turn
 
+# What is found in the order in which it does harm: the refill, then the access that comes after the release.
+_AFTER_RELEASE = frozenset({"PTX303"})
 # From a function's start to the brace that opens its body, over comments and strings.
 _OPENING = re.compile(r'(?://[^\n]*|/\*.*?\*/|"[^"]*"|[^{"])*?\{', re.DOTALL)
 _WIDTHS = {
@@ -56,20 +58,27 @@ class Witness:
 
 
 def witness(module: Module, function: Function, finding: Finding) -> Witness:
-    """Return the schedule in which the first access of *finding* comes late.
+    """Return the schedule in which the access of *finding* that should come first comes late.
 
     Raises:
-        WitnessError: the finding has no first access in this kernel, or it cannot be moved.
+        WitnessError: the finding has no such access in this kernel, or it cannot be moved.
     """
     places = Places(module, function, finding)
-    first = places.first
-    if first is None:
+    late = late_access(places)
+    if late is None:
         raise WitnessError(f"{finding.code} does not name two accesses of the kernel")
-    if is_bulk_store(first):
+    if is_bulk_store(late):
         return defer_stores(module, function)
     holding, where = _holding(function, finding)
-    text = held_back(module, places.copies(first), holding)
-    return Witness(text, f"{_shown(first)} is held back in {where}")
+    text = held_back(module, places.copies(late), holding)
+    return Witness(text, f"{_shown(late)} is held back in {where}")
+
+
+def late_access(places: Places) -> Instruction | None:
+    """Return the access that a witness makes late: the one that the program means to come first."""
+    if places.first is None:
+        return None
+    return places.second if places.finding.code in _AFTER_RELEASE else places.first
 
 
 def witness_text(text: str, path: str, kernel: str, finding: Finding) -> Witness:
@@ -106,13 +115,15 @@ def all_witnesses(module: Module, function: Function) -> list[Witness]:
 def _holding(function: Function, finding: Finding) -> tuple[tuple[str, ...], str]:
     """Return what leaves out all but the threads that are to be late, and in words which are.
 
-    Where two warps are at odds only the one of the first access is late; where it is one warp of two CTAs, one of each
+    Where two warps are at odds only the one of the late access is; where it is one warp of two CTAs, one of each
     two CTAs. Threads that are all late by the same time would meet as if none were.
     """
     actors = {step.role: re.search(r"warp (\d+)", step.actor) for step in finding.trace}
-    first, second = actors.get("first"), actors.get("second")
-    if first is not None and second is not None and first[1] != second[1]:
-        return (*_WARP, f"setp.ne.u32 %ptxlint_p, %ptxlint_i, {first[1]};", _SKIP), f"warp {first[1]}"
+    late, early = actors.get("first"), actors.get("second")
+    if finding.code in _AFTER_RELEASE:
+        late, early = early, late
+    if late is not None and early is not None and late[1] != early[1]:
+        return (*_WARP, f"setp.ne.u32 %ptxlint_p, %ptxlint_i, {late[1]};", _SKIP), f"warp {late[1]}"
     shape = function.directives.get("reqnctapercluster", ())
     if math.prod(shape) > 1:
         return (*_RANK, "setp.eq.u32 %ptxlint_p, %ptxlint_i, 0;", _SKIP), "the CTAs of odd rank"

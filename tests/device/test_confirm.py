@@ -1,6 +1,7 @@
 """``confirm`` with a process in the place of the one that launches: what is run, counted, and told."""
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -83,6 +84,21 @@ def test_a_hazard_and_its_repair(fake: Fake) -> None:
     assert "wait_group 1" in texts[NAMES[0]]
     assert "wait_group 1" not in texts[NAMES[2]]
     assert "%ptxlint_group, 1;" in texts[NAMES[1]]
+
+
+@pytest.mark.parametrize(
+    "name", ["ptx606/row_written_late", "ptx604/local_consumers_only", "ptx302/pair_without_barrier"]
+)
+def test_the_repaired_text_is_late_at_the_same_access(fake: Fake, name: str) -> None:
+    """Whether the repair is a text of its own, and moved the access, or not."""
+    found = fake.confirm(FIXTURES / f"{name}.toml", 1)
+    assert list(found.tallies) == NAMES
+    late = []
+    for witness in (NAMES[1], NAMES[3]):
+        lines = fake.jobs[-1]["texts"][witness].splitlines()
+        [at] = [n for n, line in enumerate(lines) if "nanosleep" in line]
+        late.append(re.sub(r"%\w+|//.*", "", lines[at + 2]).split())
+    assert late[0] == late[1]
 
 
 def test_the_specification_says_how_often(fake: Fake) -> None:

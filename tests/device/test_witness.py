@@ -159,6 +159,15 @@ def test_only_the_warp_of_the_first_access_is_late() -> None:
     assert "%ptxlint_i, %ptxlint_i, 5;" in made.text
 
 
+def test_what_comes_after_the_release_is_late() -> None:
+    text = fixture("ptx303/scales_read_after_release")
+    finding = reported(text)
+    assert finding.code == "PTX303"
+    made = witness(*kernel(text), finding)
+    assert made.what == "ld.shared.f32 is held back in warp 0"
+    assembles(made.text)
+
+
 def test_of_two_ctas_one_is_late() -> None:
     text = fixture("ptx606/row_written_late")
     made = witness(*kernel(text), reported(text))
