@@ -131,7 +131,9 @@ def test_a_file_of_20_megabytes() -> None:
     assert time.monotonic() - start < 300
 
 
-@pytest.mark.parametrize("used", ["", "mbarrier.init.shared::cta.b64 [bar], 1;"], ids=["idle", "asynchronous"])
+@pytest.mark.parametrize(
+    "used", ["", "mbarrier.init.shared::cta.b64 [bar], 1;"], ids=["idle", "asynchronous"]
+)
 def test_a_branch_to_no_label_is_not_passed_over(used: str) -> None:
     text = (
         ".version 9.0\n.target sm_90a\n.address_size 64\n"
