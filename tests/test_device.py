@@ -1,5 +1,6 @@
 """Every launch specification on a GPU: what is repaired, and what is correct, is right under every schedule."""
 
+import warnings
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,9 @@ RUNS = 3
 def gpu() -> None:
     """Skip where no kernel can be launched."""
     try:
-        import cupy
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            import cupy
     except ImportError:
         pytest.skip("needs CuPy: the extra 'device'")
     try:
