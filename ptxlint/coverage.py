@@ -32,7 +32,7 @@ def coverage_of(analysis: Analysis) -> Coverage:
     coverage = Coverage(unknown_instructions=unknown)
     coverage.unknown_opcodes = unknown_opcodes(analysis)
     coverage.step_budget_reached = bool(analysis.budget_stop)
-    opaque = any(code.opaque_calls for code in analysis.codes)
+    opaque = any(code.opaque_calls or code.lost_branches for code in analysis.codes)
     if analysis.is_idle:
         coverage.complete = unknown == 0 and not opaque
         coverage.notes = [note for note, _ in incomplete_notes(analysis, coverage)]
@@ -70,6 +70,10 @@ def incomplete_notes(analysis: Analysis, coverage: Coverage) -> list[tuple[str, 
     if calls:
         were = plural(calls, "call was", "calls were")
         notes.append((f"{were} not followed: their function is not in the file", None))
+    lost = sum(len(code.lost_branches) for code in analysis.codes)
+    if lost:
+        were = plural(lost, "branch was", "branches were")
+        notes.append((f"{were} not followed: no such label in the function", None))
     if analysis.is_idle:
         return notes
     missed = [

@@ -129,3 +129,16 @@ def test_a_file_of_20_megabytes() -> None:
     report = check_text(text, "k.ptx", Settings())
     assert report.error is None
     assert time.monotonic() - start < 300
+
+
+@pytest.mark.parametrize(
+    "used", ["", "mbarrier.init.shared::cta.b64 [bar], 1;"], ids=["idle", "asynchronous"]
+)
+def test_a_branch_to_no_label_is_not_passed_over(used: str) -> None:
+    text = (
+        ".version 9.0\n.target sm_90a\n.address_size 64\n"
+        f".entry k() {{ .shared .b64 bar; {used} bra NOWHERE; ret; }}\n"
+    )
+    (kernel,) = check_text(text, "k.ptx", Settings()).kernels
+    assert not kernel.coverage.complete
+    assert kernel.coverage.notes == ["1 branch was not followed: no such label in the function"]

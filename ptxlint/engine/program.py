@@ -184,6 +184,7 @@ class Code:
     side_entries: dict[int, list[Loop]] = field(default_factory=dict)
     tracks_values: bool = False
     opaque_calls: list[Instruction] = field(default_factory=list)
+    lost_branches: list[Instruction] = field(default_factory=list)
     global_events: bool = False
     exit_of: dict[int, Loop] = field(default_factory=dict)
     wants: dict[int, list[tuple[int, bool]]] = field(default_factory=dict)
@@ -286,6 +287,12 @@ class Lowering:
             for at, effects in enumerate(self.effects)
             for effect in effects
             if isinstance(effect, fx.Call) and self._is_opaque(effect)
+        ]
+        code.lost_branches = [
+            self.instructions[at]
+            for at, effects in enumerate(self.effects)
+            for effect in effects
+            if isinstance(effect, fx.Branch) and effect.target not in self.function.labels
         ]
         code.headers = {loop.header for loop in loops}
         for loop in loops:
