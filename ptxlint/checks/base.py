@@ -7,7 +7,7 @@ the order of ``ALL_CHECKS``; the first that claims one reports it: one hazard, o
 
 from collections.abc import Iterator
 
-from ptxlint.engine.events import Access, Actor, Conflict, Family, LogEntry
+from ptxlint.engine.events import Access, Actor, Conflict, Family, Gap, LogEntry
 from ptxlint.engine.program import Event
 from ptxlint.engine.run import Analysis
 from ptxlint.records import field, mutable_record, record
@@ -121,7 +121,7 @@ class Check:
             self.code,
             self.name,
             verdict.cause,
-            verdict.severity or self.severity,
+            _told_as(verdict.severity or self.severity, conflict),
             verdict.confidence or context.confidence(conflict),
             verdict.message,
             context.site(primary.event),
@@ -131,6 +131,12 @@ class Check:
         asynchronous = second if second.family is not Family.GENERIC else first
         fold = (self.code, context.fold_key(asynchronous.event))
         return Draft(finding, fold, first.event, conflict, conflict.count)
+
+
+def _told_as(severity: Severity, conflict: Conflict) -> Severity:
+    """Return the severity: an order that is missing behind a wait which had to be forced may be there in truth."""
+    uncertain = conflict.forced and conflict.gap in (Gap.ORDER, Gap.COMPLETION)
+    return Severity.NOTE if uncertain else severity
 
 
 def short_opcode(event: Event) -> str:
