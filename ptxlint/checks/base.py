@@ -92,12 +92,16 @@ class Context:
 
 
 class Check:
-    """One rule. Subclasses name it and give ``claim`` or ``run``; not *default*: only when selected by its code."""
+    """One rule. Subclasses name it and give ``claim`` or ``run``; not *default*: only when selected by its code.
+
+    *explains_waits*: what it reports is itself a reason for waits that never end.
+    """
 
     code: str = ""
     name: str = ""
     severity: Severity = Severity.ERROR
     default: bool = True
+    explains_waits: bool = False
 
     def claim(self, conflict: Conflict, context: Context) -> Verdict | None:
         """Return why *conflict* is this rule's, or None."""
@@ -111,6 +115,11 @@ class Check:
         """Yield findings that are no conflicts."""
         return iter(())
 
+    def _told_as(self, severity: Severity, conflict: Conflict) -> Severity:
+        """Return the severity: an order that is missing behind a wait which had to be forced may be there in truth."""
+        uncertain = conflict.forced and conflict.gap in (Gap.ORDER, Gap.COMPLETION)
+        return Severity.NOTE if uncertain and not self.explains_waits else severity
+
     def draft(self, conflict: Conflict, verdict: Verdict, context: Context) -> Draft:
         """Turn a claimed conflict into a finding with its trace."""
         conflict = verdict.conflict or conflict
@@ -121,7 +130,7 @@ class Check:
             self.code,
             self.name,
             verdict.cause,
-            _told_as(verdict.severity or self.severity, conflict),
+            self._told_as(verdict.severity or self.severity, conflict),
             verdict.confidence or context.confidence(conflict),
             verdict.message,
             context.site(primary.event),
@@ -131,12 +140,6 @@ class Check:
         asynchronous = second if second.family is not Family.GENERIC else first
         fold = (self.code, context.fold_key(asynchronous.event))
         return Draft(finding, fold, first.event, conflict, conflict.count)
-
-
-def _told_as(severity: Severity, conflict: Conflict) -> Severity:
-    """Return the severity: an order that is missing behind a wait which had to be forced may be there in truth."""
-    uncertain = conflict.forced and conflict.gap in (Gap.ORDER, Gap.COMPLETION)
-    return Severity.NOTE if uncertain else severity
 
 
 def short_opcode(event: Event) -> str:

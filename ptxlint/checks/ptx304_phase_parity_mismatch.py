@@ -21,6 +21,7 @@ class PhaseParityMismatch(Check):
     code = "PTX304"
     name = "phase-parity-mismatch"
     severity = Severity.ERROR
+    explains_waits = True
 
     def claim(self, conflict: Conflict, context: Context) -> Verdict | None:
         """Claim the use of a pending load after a wait that an earlier phase satisfied."""
