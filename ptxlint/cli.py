@@ -24,12 +24,13 @@ from ptxlint.commands.show import show
 from ptxlint.report.printable import printable
 from ptxlint.session import internal_error
 
+SETTINGS = {"help_option_names": ["-h", "--help"]}
 FAILURE = 2
 INTERRUPTED = 130
 TERMINATED = 143
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(context_settings=SETTINGS)
 @click.option(
     "-V",
     "--version",
@@ -52,6 +53,7 @@ def show_version(ctx: click.Context) -> None:
 
 
 for command in (cache, check, confirm, doctor, dump, fix, rule, rules, schema, show, witness):
+    command.context_settings = {**SETTINGS, **command.context_settings}  # by itself as in the group
     cli.add_command(command)
 
 

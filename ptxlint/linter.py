@@ -93,14 +93,24 @@ def _no_kernel(module: Module, function: Function) -> Finding:
 
 def analyse_kernel(module: Module, function: Function, settings: Settings) -> KernelReport:
     """Find everything in one kernel of a parsed module."""
+    return report_of(analysis_of(module, function, settings))
+
+
+def analysis_of(module: Module, function: Function, settings: Settings) -> Analysis:
+    """Run one kernel of a parsed module under all scenarios."""
     analysis = prepare(module, function, *launch_of(function.name, settings))
-    analyse(analysis, settings.max_steps or MAX_STEPS)
+    return analyse(analysis, settings.max_steps or MAX_STEPS)
+
+
+def report_of(analysis: Analysis) -> KernelReport:
+    """Return what an analysed kernel is reported with: its findings, and what was not analysed."""
+    module = analysis.module
     coverage = coverage_of(analysis)
     findings = findings_of(analysis)
     findings += limits(analysis, coverage)
     findings.sort(key=lambda f: (f.site.line, f.site.column, f.code))
     target = module.targets[0] if module.targets else ""
-    return KernelReport(function.name, target, coverage, findings)
+    return KernelReport(analysis.function.name, target, coverage, findings)
 
 
 def launch_of(kernel: str, settings: Settings) -> tuple[Triple | None, Triple | None]:

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from ptxlint.checks.base import Check, Context, Draft, short_opcode
+from ptxlint.checks.base import Check, Context, Draft
 from ptxlint.engine.events import Hazard, LogEntry, Point
-from ptxlint.engine.program import Event
 from ptxlint.report.finding import Confidence, Finding, Fix, Severity, Step
 
 
@@ -27,11 +26,6 @@ def between(hazard: Hazard, *kinds: str) -> list[LogEntry]:
 def step(point: Point, context: Context, note: str, role: str) -> Step:
     """Return the trace step of *point*."""
     return Step(str(point.actor), context.site(point.event), note, role)
-
-
-def opcode(event: Event) -> str:
-    """Return the opcode of *event*, shortened."""
-    return short_opcode(event)
 
 
 def confidence(hazard: Hazard, context: Context, best: Confidence = Confidence.HIGH) -> Confidence:

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from ptxlint.checks.base import Check, Context, Draft, short_opcode
+from ptxlint.checks.base import Check, Context, Draft
 from ptxlint.engine.events import Problem
-from ptxlint.engine.program import Event
 from ptxlint.engine.run import MBARRIER_EFFECTS
 from ptxlint.flow.cfg import Cfg
 from ptxlint.model import effects as fx
@@ -131,8 +130,3 @@ def by_barrier(found: list[Problem]) -> Iterator[Problem]:
         if address not in seen:
             seen.add(address)
             yield problem
-
-
-def opcode(event: Event) -> str:
-    """Return an event's opcode without modifiers of no interest."""
-    return short_opcode(event)

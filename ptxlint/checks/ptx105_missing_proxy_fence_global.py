@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from ptxlint.checks.base import Check, Context, Draft
-from ptxlint.checks.hazards import between, hazards, opcode, report
+from ptxlint.checks.base import Check, Context, Draft, short_opcode
+from ptxlint.checks.hazards import between, hazards, report
 from ptxlint.engine.events import Hazard, LogEntry
 from ptxlint.model import effects as fx
 from ptxlint.report.finding import Confidence, Fix, Severity
@@ -26,8 +26,8 @@ class MissingProxyFenceGlobal(Check):
     def run(self, context: Context) -> Iterator[Draft]:
         """Report loads of data that this kernel wrote, or waited for in a polling loop."""
         for hazard in hazards(context, "unfenced load", "polled"):
-            load = opcode(hazard.second.event)
-            first = opcode(hazard.first.event)
+            load = short_opcode(hazard.second.event)
+            first = short_opcode(hazard.first.event)
             cause, near = cause_of(hazard)
             polled = hazard.kind == "polled"
             if polled and may_be_fenced_elsewhere(context):

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from ptxlint.checks.base import Check, Context, Draft
-from ptxlint.checks.hazards import between, hazards, opcode, report
+from ptxlint.checks.base import Check, Context, Draft, short_opcode
+from ptxlint.checks.hazards import between, hazards, report
 from ptxlint.engine.events import Hazard, LogEntry
 from ptxlint.report.finding import Fix, Severity
 
@@ -37,7 +37,7 @@ class MissingTensormapFence(Check):
             if (hazard.first.event.instruction.index, hazard.second.event.instruction.index) in fenced:
                 # On another path the map is handed over: this one may need values that do not occur.
                 continue
-            first, second = opcode(hazard.first.event), opcode(hazard.second.event)
+            first, second = short_opcode(hazard.first.event), short_opcode(hazard.second.event)
             cause, near = cause_of(hazard)
             yield report(
                 self,

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from ptxlint.checks.base import Check, Context, Draft
-from ptxlint.checks.hazards import between, hazards, opcode, report
+from ptxlint.checks.base import Check, Context, Draft, short_opcode
+from ptxlint.checks.hazards import between, hazards, report
 from ptxlint.report.finding import Fix, Severity
 
 FIX = Fix(
@@ -24,7 +24,7 @@ class TensormapUpdatedInFlight(Check):
     def run(self, context: Context) -> Iterator[Draft]:
         """Report writes to a map that a pending copy may still read."""
         for hazard in hazards(context, "map in flight"):
-            first, second = opcode(hazard.first.event), opcode(hazard.second.event)
+            first, second = short_opcode(hazard.first.event), short_opcode(hazard.second.event)
             waits = between(hazard, "BulkWait")
             near = (waits[-1], "this wait does not cover the copy") if waits else None
             yield report(

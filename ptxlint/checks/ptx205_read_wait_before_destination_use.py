@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from ptxlint.checks.base import Check, Context, Draft
-from ptxlint.checks.hazards import between, hazards, opcode, report
+from ptxlint.checks.base import Check, Context, Draft, short_opcode
+from ptxlint.checks.hazards import between, hazards, report
 from ptxlint.engine.events import Hazard, LogEntry
 from ptxlint.report.finding import Confidence, Fix, Severity
 
@@ -47,13 +47,13 @@ class ReadWaitBeforeDestinationUse(Check):
                 hazard,
                 context,
                 cause="dependent-grid" if dependents else hazard.cause,
-                message=f"{opcode(hazard.second.event)} {verb} a {opcode(hazard.first.event)} that may not "
+                message=f"{short_opcode(hazard.second.event)} {verb} a {short_opcode(hazard.first.event)} that may not "
                 "have "
                 f"written it yet: {_WHY[hazard.cause]}",
                 fix=FIX,
                 notes=(
-                    f"{opcode(hazard.first.event)} writes global memory through the async proxy",
-                    f"{opcode(hazard.second.event)} {verb.removesuffix(' of')}",
+                    f"{short_opcode(hazard.first.event)} writes global memory through the async proxy",
+                    f"{short_opcode(hazard.second.event)} {verb.removesuffix(' of')}",
                 ),
                 near=(wait, "the source has been read; the destination may not be written") if wait else None,
                 severity=Severity.WARNING if dependents else None,

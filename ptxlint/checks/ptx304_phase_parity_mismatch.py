@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from ptxlint.checks.base import Check, Context, Draft, Verdict, entries_of
+from ptxlint.checks.base import Check, Context, Draft, Verdict, entries_of, short_opcode
 from ptxlint.checks.hazards import hazards
 from ptxlint.checks.loads import LOADS, Fault, hand_over
-from ptxlint.checks.mbarriers import barrier_name, by_barrier, draft, opcode, problems
+from ptxlint.checks.mbarriers import barrier_name, by_barrier, draft, problems
 from ptxlint.engine.events import Conflict
 from ptxlint.engine.tensor_memory import TensorGap
 from ptxlint.engine.tensor_rules import KIND
@@ -68,8 +68,8 @@ class PhaseParityMismatch(Check):
                 continue  # the one does not wait for the other at all: that is told
             where = barrier_name(context, problem.facts["address"])
             message = (
-                f"{opcode(problem.event)} of {problem.actor} waits for each phase of {where} by its parity, and "
-                f"{opcode(problem.other)} may end the next phase before it has seen the first: the wait then takes "
+                f"{short_opcode(problem.event)} of {problem.actor} waits for each phase of {where} by its parity, and "
+                f"{short_opcode(problem.other)} may end the next phase before it has seen the first: the wait then takes "
                 "one phase for the other"
             )
             fix = Fix(

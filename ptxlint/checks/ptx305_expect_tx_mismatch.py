@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from ptxlint.checks.base import Check, Context, Draft
-from ptxlint.checks.mbarriers import barrier_name, blurred, draft, opcode, problems
+from ptxlint.checks.base import Check, Context, Draft, short_opcode
+from ptxlint.checks.mbarriers import barrier_name, blurred, draft, problems
 from ptxlint.engine.events import Problem
 from ptxlint.engine.program import Event
 from ptxlint.report.finding import Confidence, Fix, Severity
@@ -58,9 +58,12 @@ class ExpectTxMismatch(Check):
             f"mbarrier.arrive.expect_tx.shared::cta.b64 _, [mbar], {copied};",
             f"cuda::ptx::mbarrier_arrive_expect_tx(sem_release, scope_cta, space_shared, &bar, {copied});",
         )
-        notes = (f"{opcode(copy)}: the phase's copies bring {copied} bytes", f"expects {expected} bytes")
+        notes = (
+            f"{short_opcode(copy)}: the phase's copies bring {copied} bytes",
+            f"expects {expected} bytes",
+        )
         if "least" in facts:
-            notes = (f"{opcode(copy)} signals the phase", notes[1])
+            notes = (f"{short_opcode(copy)} signals the phase", notes[1])
         if not events:
             notes = ("initialised", f"brings {copied} bytes, with no expect-tx in the phase")
         sure = Confidence.MEDIUM if "least" in facts and not problem.forced else None

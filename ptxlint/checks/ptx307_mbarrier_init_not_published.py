@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from ptxlint.checks.base import Check, Context, Draft
-from ptxlint.checks.mbarriers import barrier_name, blurred, draft, opcode, problems
+from ptxlint.checks.base import Check, Context, Draft, short_opcode
+from ptxlint.checks.mbarriers import barrier_name, blurred, draft, problems
 from ptxlint.engine.events import Problem
 from ptxlint.model import effects as fx
 from ptxlint.report.finding import Fix, Severity
@@ -53,30 +53,32 @@ class MbarrierInitNotPublished(Check):
         cause = problem.facts.get("cause")
         if cause == "cluster":
             message = (
-                f"{opcode(problem.event)} uses a peer's mbarrier, but no cluster barrier after its "
+                f"{short_opcode(problem.event)} uses a peer's mbarrier, but no cluster barrier after its "
                 "initialisation tells that the peer has initialised it"
             )
             return draft(self, context, problem, message, CLUSTER, ("initialises it", "uses the peer's"))
         if cause == "cluster-relaxed":
             message = (
-                f"{opcode(problem.event)} uses a peer's mbarrier, and the cluster barrier after its "
+                f"{short_opcode(problem.event)} uses a peer's mbarrier, and the cluster barrier after its "
                 "initialisation does not publish it: the arrive is .relaxed, with no fence.mbarrier_init before it"
             )
             return draft(self, context, problem, message, CLUSTER, ("initialises it", "uses the peer's"))
         where = barrier_name(context, problem.facts["address"])
         if cause == "never":
-            message = f"{opcode(problem.event)} of {problem.actor} uses {where}, which nothing initialises"
+            message = (
+                f"{short_opcode(problem.event)} of {problem.actor} uses {where}, which nothing initialises"
+            )
             return draft(self, context, problem, message, INIT, ("", "uses it"))
         by = problem.facts["other_actor"]
         if cause == "no-warp-sync":
             message = (
-                f"{opcode(problem.event)} of {problem.actor} uses {where}, which {by} initialises, with no "
+                f"{short_opcode(problem.event)} of {problem.actor} uses {where}, which {by} initialises, with no "
                 "bar.warp.sync in between"
             )
             fix = WARP
         else:
             message = (
-                f"{opcode(problem.event)} of {problem.actor} uses {where}, but nothing orders its "
+                f"{short_opcode(problem.event)} of {problem.actor} uses {where}, but nothing orders its "
                 "initialisation "
                 f"by {by} before that"
             )

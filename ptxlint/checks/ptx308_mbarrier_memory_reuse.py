@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from ptxlint.checks.base import Check, Context, Draft
-from ptxlint.checks.mbarriers import barrier_name, by_barrier, draft, opcode, problems
+from ptxlint.checks.base import Check, Context, Draft, short_opcode
+from ptxlint.checks.mbarriers import barrier_name, by_barrier, draft, problems
 from ptxlint.engine.events import Problem
 from ptxlint.report.finding import Fix, Severity
 
@@ -37,7 +37,7 @@ class MbarrierMemoryReuse(Check):
     def _draft(self, context: Context, problem: Problem) -> Draft:
         where = barrier_name(context, problem.facts["address"])
         cause = problem.facts.get("cause")
-        name = opcode(problem.event)
+        name = short_opcode(problem.event)
         if cause == "data-over-barrier":
             verb = "writes" if problem.facts.get("write") else "reads"
             message = f"{name} {verb} the bytes of {where} while it is in use as a barrier"

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from ptxlint.checks.base import Check, Context, Draft, Verdict
-from ptxlint.checks.mbarriers import draft, opcode, problems
+from ptxlint.checks.base import Check, Context, Draft, Verdict, short_opcode
+from ptxlint.checks.mbarriers import draft, problems
 from ptxlint.engine.events import Conflict, Gap
 from ptxlint.report.finding import Fix, Severity
 
@@ -39,7 +39,7 @@ class ElectedPublishWithoutWarpSync(Check):
         for problem in problems(context, "mbarrier-elected"):
             message = (
                 (
-                    f"one lane arrives for its warp after {opcode(problem.other)} of other lanes, with no "
+                    f"one lane arrives for its warp after {short_opcode(problem.other)} of other lanes, with no "
                     "bar.warp.sync in between"
                 )
                 if problem.other

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from ptxlint.checks.base import Check, Context, Draft, Verdict
-from ptxlint.checks.mbarriers import draft, opcode, problems
+from ptxlint.checks.base import Check, Context, Draft, Verdict, short_opcode
+from ptxlint.checks.mbarriers import draft, problems
 from ptxlint.engine.events import Conflict, Gap, LogEntry
 from ptxlint.model import effects as fx
 from ptxlint.report.finding import Confidence, Fix, Severity
@@ -62,6 +62,8 @@ class RelaxedWaitAsAcquire(Check):
         """Report reads right after a relaxed wait on a barrier whose other side the kernel does not show."""
         for problem in problems(context, "relaxed-read"):
             problem.facts.update(cause="relaxed-wait")
-            message = f"{opcode(problem.event)} follows a relaxed wait with no fence: the wait passes no data"
+            message = (
+                f"{short_opcode(problem.event)} follows a relaxed wait with no fence: the wait passes no data"
+            )
             notes = ("relaxed: acquires nothing", "reads shared memory")
             yield draft(self, context, problem, message, FENCE_AFTER, notes, sure=Confidence.LOW)

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from ptxlint.checks.base import Check, Context, Draft
+from ptxlint.checks.base import Check, Context, Draft, short_opcode
 from ptxlint.checks.loads import LOADS, Fault, hand_over
-from ptxlint.checks.mbarriers import barrier_name, blurred, by_barrier, draft, opcode, problems, unreached
+from ptxlint.checks.mbarriers import barrier_name, blurred, by_barrier, draft, problems, unreached
 from ptxlint.engine.events import Conflict, Gap, Problem
 from ptxlint.report.finding import Confidence, Fix, Severity
 from ptxlint.report.summary import plural
@@ -106,20 +106,20 @@ class ArrivalCountMismatch(Check):
             sure = sure or Confidence.MEDIUM
         elif cause == "all-lanes":
             message = (
-                f"{arrivals} lanes each issue the same {opcode(problem.event)} for {where}: as many copies "
+                f"{arrivals} lanes each issue the same {short_opcode(problem.event)} for {where}: as many copies "
                 "and bytes as "
                 "lanes, where one is meant"
             )
             notes = ("", "every lane issues it")
         elif cause == "too-many":
             message = (
-                f"{where} was initialised for {plural(expected, 'arrival')} a phase, and {opcode(problem.event)} makes "
+                f"{where} was initialised for {plural(expected, 'arrival')} a phase, and {short_opcode(problem.event)} makes "
                 f"{arrivals}"
             )
             notes = ("arrives, or initialises the count", "arrives too often")
         else:
             message = (
-                f"{opcode(problem.event)} of {problem.actor} arrives on {where} for the next phase, "
+                f"{short_opcode(problem.event)} of {problem.actor} arrives on {where} for the next phase, "
                 "although it does not "
                 f"know that the phase before is over: more than {plural(expected, 'arrival is', 'arrivals are')} made for one phase"
             )

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from ptxlint.checks.base import Check, Context, Draft, Verdict, entries_of
-from ptxlint.checks.hazards import hazards, opcode, report
+from ptxlint.checks.base import Check, Context, Draft, Verdict, entries_of, short_opcode
+from ptxlint.checks.hazards import hazards, report
 from ptxlint.engine.async_units import GroupQueue
 from ptxlint.engine.events import Conflict, Family, Gap, LogEntry
 from ptxlint.engine.tensor_rules import WGMMA_RELEASED
@@ -41,7 +41,7 @@ class WgmmaOperandReleasedEarly(Check):
         """Report arrivals after a wgmma that nothing waits for until its warp exits."""
         for hazard in hazards(context, WGMMA_RELEASED):
             message = (
-                f"{opcode(hazard.second.event)} publishes that the thread is done while the wgmma "
+                f"{short_opcode(hazard.second.event)} publishes that the thread is done while the wgmma "
                 "before it may still "
                 "read its operands: no wgmma.wait_group that retires it follows"
             )

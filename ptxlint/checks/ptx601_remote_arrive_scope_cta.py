@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from ptxlint.checks.base import Check, Context, Draft
-from ptxlint.checks.hazards import hazards, opcode, report
+from ptxlint.checks.base import Check, Context, Draft, short_opcode
+from ptxlint.checks.hazards import hazards, report
 from ptxlint.report.finding import Confidence, Fix, Severity
 
 FIX = Fix(
@@ -24,7 +24,7 @@ class RemoteArriveScopeCta(Check):
     def run(self, context: Context) -> Iterator[Draft]:
         """Report arrives on a peer's mbarrier that follow writes for that peer."""
         for hazard in hazards(context, "arrive scope"):
-            first, second = opcode(hazard.first.event), opcode(hazard.second.event)
+            first, second = short_opcode(hazard.first.event), short_opcode(hazard.second.event)
             yield report(
                 self,
                 hazard,

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from ptxlint.checks.base import Check, Context, Draft
-from ptxlint.checks.hazards import hazards, opcode, report
+from ptxlint.checks.base import Check, Context, Draft, short_opcode
+from ptxlint.checks.hazards import hazards, report
 from ptxlint.report.finding import Confidence, Fix, Severity
 
 FIX = Fix(
@@ -30,7 +30,7 @@ class ClusterPeerExitsEarly(Check):
     def run(self, context: Context) -> Iterator[Draft]:
         """Report remote operations that no cluster barrier, nor a wait for the peers' twins, follows."""
         for hazard in hazards(context, "exits early"):
-            second = opcode(hazard.second.event)
+            second = short_opcode(hazard.second.event)
             yield report(
                 self,
                 hazard,

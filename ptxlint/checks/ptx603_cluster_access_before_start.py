@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from ptxlint.checks.base import Check, Context, Draft
-from ptxlint.checks.hazards import hazards, opcode, report
+from ptxlint.checks.base import Check, Context, Draft, short_opcode
+from ptxlint.checks.hazards import hazards, report
 from ptxlint.model import effects as fx
 from ptxlint.report.finding import Confidence, Fix, Severity
 
@@ -24,7 +24,7 @@ class ClusterAccessBeforeStart(Check):
     def run(self, context: Context) -> Iterator[Draft]:
         """Report operations on a peer before any cluster barrier."""
         for hazard in hazards(context, "peer not started"):
-            second = opcode(hazard.second.event)
+            second = short_opcode(hazard.second.event)
             if isinstance(hazard.second.event.effect, fx.TensorAlloc):
                 cause = "paired-allocation"
                 does = f"{second}.cta_group::2 allocates together with the peer"

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from ptxlint.checks.base import Check, Context, Draft
-from ptxlint.checks.hazards import hazards, opcode, report
+from ptxlint.checks.base import Check, Context, Draft, short_opcode
+from ptxlint.checks.hazards import hazards, report
 from ptxlint.engine.events import Actor, Hazard, Point
 from ptxlint.engine.program import Event
 from ptxlint.model import effects as fx
@@ -32,7 +32,7 @@ class MulticastReleaseNotFromAll(Check):
         if not found:
             found = list(silent_peers(context))
         for hazard in found:
-            load = opcode(hazard.second.event)
+            load = short_opcode(hazard.second.event)
             yield report(
                 self,
                 hazard,

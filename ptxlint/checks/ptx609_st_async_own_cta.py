@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from ptxlint.checks.base import Check, Context, Draft
-from ptxlint.checks.hazards import hazards, opcode, report
+from ptxlint.checks.base import Check, Context, Draft, short_opcode
+from ptxlint.checks.hazards import hazards, report
 from ptxlint.report.finding import Confidence, Fix, Severity
 
 FIX = Fix(
@@ -28,7 +28,7 @@ class StAsyncOwnCta(Check):
     def run(self, context: Context) -> Iterator[Draft]:
         """Report asynchronous stores whose target breaks the rule."""
         for hazard in hazards(context, "async store target"):
-            second = opcode(hazard.second.event)
+            second = short_opcode(hazard.second.event)
             yield report(
                 self,
                 hazard,

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from ptxlint.checks.base import Check, Context, Draft
-from ptxlint.checks.hazards import hazards, opcode, report
+from ptxlint.checks.base import Check, Context, Draft, short_opcode
+from ptxlint.checks.hazards import hazards, report
 from ptxlint.report.finding import Confidence, Fix, Severity
 
 FIX = Fix(
@@ -23,7 +23,7 @@ class AlignedCollectiveInDivergentCode(Check):
     def run(self, context: Context) -> Iterator[Draft]:
         """Report aligned collectives that a single lane executes."""
         for hazard in hazards(context, "divergent collective"):
-            second = opcode(hazard.second.event)
+            second = short_opcode(hazard.second.event)
             yield report(
                 self,
                 hazard,

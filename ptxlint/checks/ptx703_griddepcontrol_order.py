@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from ptxlint.checks.base import Check, Context, Draft
-from ptxlint.checks.hazards import opcode, report
+from ptxlint.checks.base import Check, Context, Draft, short_opcode
+from ptxlint.checks.hazards import report
 from ptxlint.engine.events import Actor, Hazard, Point
 from ptxlint.engine.program import Code, Event
 from ptxlint.model import effects as fx
@@ -43,12 +43,12 @@ class GriddepcontrolOrder(Check):
                 hazard,
                 context,
                 cause="load-before-wait",
-                message=f"{opcode(event)} reads global memory before griddepcontrol.wait, after which "
+                message=f"{short_opcode(event)} reads global memory before griddepcontrol.wait, after which "
                 "nothing is "
                 "read: the prerequisite grid may not have written it",
                 fix=FIX,
                 notes=(
-                    f"{opcode(event)} reads global memory",
+                    f"{short_opcode(event)} reads global memory",
                     "the prerequisite grids are complete only here",
                 ),
                 best=Confidence.LOW,

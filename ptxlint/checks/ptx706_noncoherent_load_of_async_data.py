@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from ptxlint.checks.base import Check, Context, Draft
-from ptxlint.checks.hazards import hazards, opcode, report
+from ptxlint.checks.base import Check, Context, Draft, short_opcode
+from ptxlint.checks.hazards import hazards, report
 from ptxlint.report.finding import Fix, Severity
 
 FIX = Fix(
@@ -23,7 +23,7 @@ class NoncoherentLoadOfAsyncData(Check):
     def run(self, context: Context) -> Iterator[Draft]:
         """Report non-coherent loads of bytes that a complete bulk store wrote."""
         for hazard in hazards(context, "noncoherent"):
-            first, second = opcode(hazard.first.event), opcode(hazard.second.event)
+            first, second = short_opcode(hazard.first.event), short_opcode(hazard.second.event)
             yield report(
                 self,
                 hazard,

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from ptxlint.checks.base import Check, Context, Draft
-from ptxlint.checks.mbarriers import draft, opcode
+from ptxlint.checks.base import Check, Context, Draft, short_opcode
+from ptxlint.checks.mbarriers import draft
 from ptxlint.engine.events import Actor, Problem
 from ptxlint.engine.program import Event
 from ptxlint.model import effects as fx
@@ -41,7 +41,7 @@ class BulkCopyMisaligned(Check):
         if role == "size":
             if value % 16 == 0:
                 return None
-            message = f"the size of {opcode(event)} is {value} bytes, which is no multiple of 16"
+            message = f"the size of {short_opcode(event)} is {value} bytes, which is no multiple of 16"
             return self._draft(context, event, actor, "size", message, "copy a multiple of 16 bytes", None)
         need = 8 if role == "mbarrier" else 128 if effect.kind in TENSOR else 16
         symbol = base_of(context, value)
@@ -52,7 +52,7 @@ class BulkCopyMisaligned(Check):
         align = variable.align or 1
         if variable.external:
             align = max(align, DYNAMIC_ALIGN)
-        what = f"the {role} of {opcode(event)}, {context.analysis.launch.symbol_at(value)},"
+        what = f"the {role} of {short_opcode(event)}, {context.analysis.launch.symbol_at(value)},"
         if offset % min(need, align):
             message = f"{what} is not aligned to {need} bytes"
             return self._draft(

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from ptxlint.checks.base import Check, Context, Draft
-from ptxlint.checks.hazards import between, hazards, opcode, report
+from ptxlint.checks.base import Check, Context, Draft, short_opcode
+from ptxlint.checks.hazards import between, hazards, report
 from ptxlint.engine.events import Hazard, LogEntry
 from ptxlint.engine.program import Event
 from ptxlint.engine.tensor_memory import Allocation, TensorAccess, TensorGap, Unit
@@ -99,7 +99,7 @@ def columns(found: TensorAccess | Allocation) -> str:
 
 def name(found: TensorAccess | Allocation) -> str:
     """Return the opcode, shortened."""
-    return opcode(found.event)
+    return short_opcode(found.event)
 
 
 def place_key(context: Context, event: Event) -> object:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ptxlint.commands.options import block_option, cluster_option
-from ptxlint.commands.output import spare_inputs
+from ptxlint.commands.output import fail, spare_inputs
 from ptxlint.inputs import read_input
 from ptxlint.report.output import OutputError, write_file
 from ptxlint.report.printable import printable
@@ -19,12 +19,6 @@ if TYPE_CHECKING:
 
 FINDINGS = 1
 FAILURE = 2
-
-
-def fail(ctx: click.Context, message: str) -> None:
-    """Say what is wrong and end with status 2."""
-    click.echo(f"ptxlint: error: {printable(message)}", err=True)
-    ctx.exit(FAILURE)
 
 
 @click.command()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ptxlint.commands.options import block_option, cluster_option, code_prefixes
-from ptxlint.commands.output import spare_inputs
+from ptxlint.commands.output import fail, spare_inputs
 from ptxlint.config import ConfigError, Configurations
 from ptxlint.inputs import read_input
 from ptxlint.report.output import OutputError, write_file
@@ -108,12 +108,6 @@ def fix(
     for line in told(outcome):
         click.echo(printable(line), err=True)
     ctx.exit(FINDINGS if outcome.left else 0)
-
-
-def fail(ctx: click.Context, message: str) -> None:
-    """Say what is wrong and end with status 2."""
-    click.echo(f"ptxlint: error: {printable(message)}", err=True)
-    ctx.exit(FAILURE)
 
 
 def diff(outcome: "Outcome", path: str) -> Iterator[str]:

@@ -12,6 +12,8 @@ from ptxlint.report.output import OutputError, Target, write_file
 from ptxlint.report.printable import printable
 from ptxlint.report.summary import Summary
 
+FAILURE = 2
+
 
 def output_targets(
     ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
@@ -78,3 +80,9 @@ def print_report(report: Report, output_format: str, options: FormatOptions) -> 
             console.print(line, soft_wrap=True)
     else:
         click.echo(render(report, output_format, options), nl=False)
+
+
+def fail(ctx: click.Context, message: str) -> None:
+    """Say on standard error what is wrong and end with status 2."""
+    click.echo(f"ptxlint: error: {printable(message)}", err=True)
+    ctx.exit(FAILURE)

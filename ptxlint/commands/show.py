@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING
 import click
 
 from ptxlint.commands.options import block_option, cluster_option
-from ptxlint.commands.output import spare_inputs
-from ptxlint.inputs import Input, read_input
+from ptxlint.commands.output import fail, spare_inputs
+from ptxlint.inputs import read_input
 from ptxlint.report.output import OutputError, write_file
-from ptxlint.report.printable import printable
-from ptxlint.session import check_input, internal_error, launch_settings
+from ptxlint.session import internal_error, launch_settings
 from ptxlint.settings import Settings, Triple
 
 if TYPE_CHECKING:
     from ptxlint.report.finding import FileReport
     from ptxlint.show.model import View
 
-FAILURE = 2
 FORMATS = ("text", "json", "html", "mermaid", "dot")
 
 
@@ -44,23 +42,24 @@ def show(
     cluster: Triple | None,
 ) -> None:
     """Show the asynchronous pipeline of a kernel: buffers, barriers, roles, and one steady turn with what orders it."""
+    from ptxlint.show.views import views_of_text
+
     spare_inputs("--output-file", (output_file,), (file,))
     item = read_input(file)
     if item.error is not None:
-        fail(ctx, item.path, item.error)
+        fail(ctx, f"{item.path}: {item.error}")
     settings = launch_settings(item, Settings(block=block, cluster=cluster))
-    report = check_input(item, settings)
-    if report.error is not None:
-        fail(ctx, item.path, report.error)
-    names = [k.name for k in report.kernels]
-    if kernel is not None and kernel not in names:
-        fail(ctx, item.path, f"no kernel {kernel}; there are {', '.join(names) or 'none'}")
     try:
-        views = views_of(report, settings, kernel)
+        views, report = views_of_text(item.text, item.path, settings, kernel)
         text = rendered(views, report, output_format)
-    except Exception as error:
-        fail(ctx, item.path, internal_error(error))
+    except KeyError as error:
+        fail(ctx, f"{item.path}: no kernel {kernel}; there are {error.args[0]}")
         return
+    except Exception as error:
+        fail(ctx, f"{item.path}: {internal_error(error)}")
+        return
+    if report.error is not None:
+        fail(ctx, f"{item.path}: {report.error}")
     if not views:
         click.echo("nothing asynchronous to show", err=True)
     try:
@@ -69,23 +68,7 @@ def show(
         else:
             write_file(output_file, text)
     except OutputError as error:
-        click.echo(f"ptxlint: error: {printable(str(error))}", err=True)
-        ctx.exit(FAILURE)
-
-
-def fail(ctx: click.Context, path: str, message: str) -> None:
-    """Say what is wrong and end with status 2."""
-    click.echo(f"ptxlint: error: {printable(path)}: {printable(message)}", err=True)
-    ctx.exit(FAILURE)
-
-
-def views_of(report: "FileReport", settings: Settings, kernel: str | None = None) -> "list[View]":
-    """Return the views of the kernels of a checked file that have something asynchronous."""
-    from ptxlint.show.views import views_of_text
-
-    findings = {k.name: k.findings for k in report.kernels}
-    notes = {k.name: k.coverage.notes for k in report.kernels}
-    return views_of_text(report.text, report.path, settings, findings, notes, kernel)
+        fail(ctx, str(error))
 
 
 def rendered(views: "list[View]", report: "FileReport", output_format: str) -> str:
@@ -115,6 +98,3 @@ def html_page(views: "list[View]", report: "FileReport") -> str:
     from ptxlint.show.lines import FileLines
 
     return page(views, FileLines(report), f"ptxlint: {report.path}")
-
-
-__all__ = ["Input", "show"]

@@ -394,8 +394,9 @@ def copied_extent(machine: Machine, fiber: Fiber, event: Event, slot: int, mask:
 
     Such rows are 16 bytes wide, eight of them together, and the eights a stride apart (9.7.16.5.1, bits 32-45).
     """
+    effect: fx.TensorCopy = event.effect  # type: ignore[assignment]
     value = scalar(machine, fiber, slot, mask)
-    if ".32x128b" not in event.instruction.opcode or not isinstance(value, int) or value >> 61:
+    if (effect.rows, effect.row_bytes) != (32, 16) or not isinstance(value, int) or value >> 61:
         return None
     return 3 * ((value >> 32 & 0x3FFF) << 4) + 128
 

@@ -38,7 +38,7 @@ class Solver:
 
         One unknown is solved for, not the CTA's index if there is another; the others are small, or large.
         """
-        leaves = _leaves(unit)
+        leaves = unknowns_behind(unit)
         rest = [leaf for leaf in leaves if leaf.key[0] != "ctaid"] or leaves
         if len(rest) != 1 and len(leaves) > MAX_LEAVES:
             return
@@ -178,7 +178,8 @@ def _filled(leaf: "Atom", filling: int) -> int:
     return least if leaf.key[0] == "ctaid" or leaf.high < filling else max(least, filling)
 
 
-def _leaves(terms: "Terms") -> "list[Atom]":
+def unknowns_behind(terms: "Terms") -> "list[Atom]":
+    """Return the unknowns that *terms* are made of, by functions of them too, in the order of their making."""
     from ptxlint.engine.values import Linear
 
     leaves: dict[int, Atom] = {}

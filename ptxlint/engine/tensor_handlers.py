@@ -14,6 +14,7 @@ from ptxlint.engine.warp import Fiber
 from ptxlint.model import effects as fx
 
 DEFAULT_COLUMNS = 64
+COLUMN_BYTES = 4  # of a lane in a column of tensor memory (9.7.16.2)
 A_COLUMNS = 8  # 32 bytes of K in each row
 
 
@@ -85,8 +86,7 @@ def tensor_core(machine: Machine, fiber: Fiber, event: Event, mask: int, compone
             places.append((event.b.a, A_COLUMNS, False))
         places.append((event.b.d, _result_columns(machine, fiber, event, mask), True))
     elif isinstance(effect, fx.TensorCopy):
-        wide = "256b" in event.instruction.opcode
-        places.append((event.b.tensor, 8 if wide else 4, True))
+        places.append((event.b.tensor, effect.row_bytes // COLUMN_BYTES, True))
     else:
         places.append((event.b.tensor, 8, True))
     for bound, columns, write in places:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from math import gcd
 from typing import Union
 
-from ptxlint.engine.solver import MAX_DEPTH, Solver
+from ptxlint.engine.solver import MAX_DEPTH, Solver, unknowns_behind
 
 LANES = 32
 FULL = (1 << LANES) - 1
@@ -465,9 +465,10 @@ class Unknowns:
         """Choose a value for the one unknown that *atom* is a growing function of."""
         if depth > 4 or atom.evaluate is None:
             return
-        leaf = self._single_unknown(atom)
-        if leaf is None or leaf is atom:
+        leaves = unknowns_behind(((atom, 1),))
+        if len(leaves) != 1 or leaves[0] is atom:
             return
+        leaf = leaves[0]
         low, high = max(leaf.low, -(1 << 31)), min(leaf.high, 1 << 31)
         bound = self.bounds.get(canonical(((leaf, 1),))[0])
         if bound is not None:
@@ -512,24 +513,6 @@ class Unknowns:
                 if isinstance(argument, Linear):
                     stack.extend(a for a, _ in argument.terms)
         return family
-
-    def _single_unknown(self, atom: Atom) -> Atom | None:
-        leaves: set[Atom] = set()
-        stack = [atom]
-        seen = set()
-        while stack:
-            node = stack.pop()
-            if node.id in seen:
-                continue
-            seen.add(node.id)
-            if node.evaluate is None:
-                if node.value is None:
-                    leaves.add(node)
-            else:
-                for argument in node.arguments:
-                    if isinstance(argument, Linear):
-                        stack.extend(a for a, _ in argument.terms)
-        return leaves.pop() if len(leaves) == 1 else None
 
 
 def canonical(terms: Terms) -> tuple[Key, int, Terms]:

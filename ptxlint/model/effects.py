@@ -449,12 +449,18 @@ class TensorMma(Effect):
 
 @record
 class TensorCopy(Effect):
-    """``tcgen05.cp``: shared memory by descriptor to tensor memory; ``size`` bytes if known."""
+    """``tcgen05.cp``: *rows* of *row_bytes* each, from shared memory by descriptor to tensor memory."""
 
     tensor: Operand
     descriptor: Operand
     cta_group: int
-    size: int = 0
+    rows: int
+    row_bytes: int
+
+    @property
+    def size(self) -> int:
+        """Bytes copied."""
+        return self.rows * self.row_bytes
 
 
 @record

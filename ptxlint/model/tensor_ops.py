@@ -208,7 +208,14 @@ def _multiply(opcode: str, modifiers: list[str]) -> Handler:
     return Handler(decode, 0)
 
 
-_COPY_BYTES = {"128x256b": 4096, "4x256b": 128, "128x128b": 2048, "64x128b": 1024, "32x128b": 512}
+# Rows, and bytes of each.
+_COPY_SHAPES = {
+    "128x256b": (128, 32),
+    "4x256b": (4, 32),
+    "128x128b": (128, 16),
+    "64x128b": (64, 16),
+    "32x128b": (32, 16),
+}
 
 
 def _copy(opcode: str, modifiers: list[str]) -> Handler:
@@ -216,14 +223,14 @@ def _copy(opcode: str, modifiers: list[str]) -> Handler:
     check(
         opcode,
         modifiers,
-        words("warpx2::02_13 warpx2::01_23 warpx4 b8x16 b6x16_p32 b4x16_p64", _GROUPS, _COPY_BYTES),
+        words("warpx2::02_13 warpx2::01_23 warpx4 b8x16 b6x16_p32 b4x16_p64", _GROUPS, _COPY_SHAPES),
     )
     group = _group(opcode, modifiers)
-    shape = pick(modifiers, _COPY_BYTES)
+    shape = pick(modifiers, _COPY_SHAPES)
     if not shape:
         raise UnknownOpcode(f"shape of {opcode}")
-    size = _COPY_BYTES[shape]
-    return Handler(lambda operands: (TensorCopy(operands[0], operands[1], group, size),), 0)
+    rows, width = _COPY_SHAPES[shape]
+    return Handler(lambda operands: (TensorCopy(operands[0], operands[1], group, rows, width),), 0)
 
 
 def _shift(opcode: str, modifiers: list[str]) -> Handler:

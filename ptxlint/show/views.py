@@ -1,35 +1,36 @@
 """From a PTX text to the views of its kernels."""
 
-from collections.abc import Mapping
-
-from ptxlint.engine.run import MAX_STEPS, analyse, prepare
-from ptxlint.linter import kernels_of, launch_of
-from ptxlint.ptx.parser import parse
-from ptxlint.report.finding import Finding
+from ptxlint.linter import analysis_of, kernels_of, read_text, report_of
+from ptxlint.report.finding import FileReport
+from ptxlint.session import finish
 from ptxlint.settings import Settings
 from ptxlint.show.build import build_view
 from ptxlint.show.model import View
 
 
 def views_of_text(
-    text: str,
-    path: str,
-    settings: Settings,
-    findings: Mapping[str, list[Finding]],
-    notes: Mapping[str, list[str]],
-    kernel: str | None = None,
-) -> list[View]:
-    """Return the views of the kernels of *text*, or of *kernel* alone, that have something asynchronous.
+    text: str, path: str, settings: Settings, kernel: str | None = None
+) -> tuple[list[View], FileReport]:
+    """Return the views of the kernels of *text* that have something asynchronous, and the report of the text.
 
-    *findings* and *notes* (what was not analysed) are those of the kernels by name.
+    With *kernel* only that one is analysed.
+
+    Raises:
+        KeyError: there is no kernel of that name; its argument names those that there are.
     """
-    module = parse(text, path)
-    views = []
-    for function in kernels_of(module):
-        if kernel is not None and function.name != kernel:
-            continue
-        steps = settings.max_steps or MAX_STEPS
-        analysis = analyse(prepare(module, function, *launch_of(function.name, settings)), steps)
-        if analysis.main is not None:
-            views.append(build_view(analysis, findings.get(function.name, []), notes.get(function.name, [])))
-    return views
+    module, found = read_text(text, path)
+    functions = kernels_of(module)
+    if kernel is not None:
+        names = [function.name for function in functions]
+        if kernel not in names and found.error is None:
+            raise KeyError(", ".join(names) or "none")
+        functions = [function for function in functions if function.name == kernel]
+    analyses = [analysis_of(module, function, settings) for function in functions]
+    found.kernels = [report_of(analysis) for analysis in analyses]
+    report = finish([(found, settings)]).files[0]
+    views = [
+        build_view(analysis, shown.findings, shown.coverage.notes)
+        for analysis, shown in zip(analyses, report.kernels, strict=True)
+        if analysis.main is not None
+    ]
+    return views, report

@@ -134,11 +134,11 @@ ROWS: list[tuple[str, Effect]] = [
         "[%r1], %rd1, %rd2, [%r5], %r2, [%r3], [%r4], %p1",
         TensorMma(A("%r1"), N("%rd1"), N("%rd2"), False, 1, (A("%r3"), A("%r4")), "mxf8f6f4"),
     ),
-    ("tcgen05.cp.cta_group::1.128x256b [%r1], %rd1", TensorCopy(A("%r1"), N("%rd1"), 1, 4096)),
-    ("tcgen05.cp.cta_group::2.32x128b.warpx4 [%r1], %rd1", TensorCopy(A("%r1"), N("%rd1"), 2, 512)),
+    ("tcgen05.cp.cta_group::1.128x256b [%r1], %rd1", TensorCopy(A("%r1"), N("%rd1"), 1, 128, 32)),
+    ("tcgen05.cp.cta_group::2.32x128b.warpx4 [%r1], %rd1", TensorCopy(A("%r1"), N("%rd1"), 2, 32, 16)),
     (
         "tcgen05.cp.cta_group::1.64x128b.warpx2::02_13.b8x16.b6x16_p32 [%r1], %rd1",
-        TensorCopy(A("%r1"), N("%rd1"), 1, 1024),
+        TensorCopy(A("%r1"), N("%rd1"), 1, 64, 16),
     ),
     ("tcgen05.shift.cta_group::1.down [%r1]", TensorShift(A("%r1"), 1)),
     # tcgen05: completion

@@ -14,7 +14,6 @@ from click.testing import CliRunner
 
 import ptxlint
 from ptxlint.cli import cli
-from ptxlint.linter import analyse_text
 from ptxlint.settings import Settings
 from ptxlint.show.data import document
 from ptxlint.show.drawing import draw
@@ -32,10 +31,8 @@ SEVERAL = [COPY, COMBINE, GEMM, *sorted((FIXTURES / "clean").glob("triton*.ptx")
 
 @cache
 def views(path: Path) -> list[View]:
-    text = path.read_text("utf-8")
-    report = analyse_text(text, str(path), Settings())
-    findings = {kernel.name: kernel.findings for kernel in report.kernels}
-    return views_of_text(text, str(path), Settings(), findings, {})
+    found, _ = views_of_text(path.read_text("utf-8"), str(path), Settings())
+    return found
 
 
 @cache
